@@ -1,0 +1,52 @@
+# Two commands do everything: `make lab` opens the quickstart, `make test` checks the whole project.
+# Set-up happens once, in .venv, and again only when pyproject.toml changes.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+# not the default `venv` pip: old ones resolve slowly and cannot read newer metadata
+PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: lab test lint types unit notebooks python clean help
+
+help:
+	@echo "make lab    set up, then open JupyterLab on the quickstart"
+	@echo "make test   set up, then run ruff, mypy, the tests and the notebooks"
+	@echo "make clean  remove the virtual environment and caches"
+
+python:
+	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "diffnb needs Python 3.11 or newer, and '$(PYTHON)' was not found. Install it, or name one: make PYTHON=/path/to/python3.11 lab"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "diffnb needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Name a newer one: make PYTHON=/path/to/python3.11 lab"; exit 1; }
+
+$(VENV)/.lab: pyproject.toml | python
+	@echo "Setting up $(VENV) (once, a minute or two) ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade pip
+	@$(PIP) install -e '.[lab]'
+	@touch $@
+
+$(VENV)/.test: pyproject.toml $(VENV)/.lab
+	@echo "Adding the test tools ..."
+	@$(PIP) install -e '.[test]'
+	@touch $@
+
+lab: $(VENV)/.lab
+	$(BIN)/jupyter lab notebooks/00_quickstart.ipynb
+
+test: lint types unit notebooks
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+unit: $(VENV)/.test
+	$(BIN)/python -m pytest --doctest-modules diffnb tests --cov --cov-report=term
+
+notebooks: $(VENV)/.test
+	$(BIN)/python -m pytest --nbmake notebooks -p no:warnings
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .coverage build dist

@@ -1,0 +1,107 @@
+"""DiSC with defaults only, on all toys and on planted groups: python benchmarks/defaults.py [n_seeds].
+
+The worst of the seeds counts. `sweep` as second argument also runs the grid of settings behind the defaults.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import numpy as np
+from _tools import save, table
+from sklearn.metrics import adjusted_rand_score, roc_auc_score
+
+import diffnb as dn
+
+PROBLEMS = {
+    "newly_connected": dn.datasets.newly_connected,
+    "newly_connected, n=1000": lambda random_state: dn.datasets.newly_connected(n_obs=1000, random_state=random_state),
+    "subsets_of_connected": dn.datasets.subsets_of_connected,
+    "split_both_ways": dn.datasets.split_both_ways,
+    "three_conditions": dn.datasets.three_conditions,
+    "planted p=5000 n=200": dn.datasets.planted_groups,
+    "planted p=5000 n=200, groups of 25": lambda random_state: dn.datasets.planted_groups(
+        group_size=25, rho=0.7, random_state=random_state
+    ),
+    "planted p=5000 n=200, groups of 100": lambda random_state: dn.datasets.planted_groups(
+        group_size=100, rho=0.5, random_state=random_state
+    ),
+    "planted p=250 n=1000": lambda random_state: dn.datasets.planted_groups(
+        n_features=250, n_obs=1000, group_size=25, random_state=random_state
+    ),
+    "planted p=500 n=500, groups of 10": lambda random_state: dn.datasets.planted_groups(
+        n_features=500, n_obs=500, group_size=10, random_state=random_state
+    ),
+    "planted p=2000 n=500, 30 shared groups": lambda random_state: dn.datasets.planted_groups(
+        n_features=2000, n_obs=500, group_size=30, n_shared=30, random_state=random_state
+    ),
+}
+
+
+def quality(adata, **options):
+    """AUROC and ARI per condition that has a truth, and the ratios of σ that the paper looks at."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dn.tl.disc(adata, "condition", **options)
+    result = {"sigma": {}, "auroc": {}, "ari": {}, "graph": adata.uns["disc"]["graph"]}
+    significance = dn.get.disc_significance(adata)
+    for group in adata.uns["disc"]["groups"]:
+        found = dn.get.disc(adata, group=group)
+        truth = adata.var[f"truth_{group}"]
+        result["sigma"][group] = significance.loc[significance["group"] == group, "sigma"].to_numpy()
+        if (truth != "background").any():
+            result["auroc"][group] = roc_auc_score(truth != "background", found["score"])
+            result["ari"][group] = adjusted_rand_score(truth, found["feature_group"])
+    return result
+
+
+def summary(results):
+    """Worst AUROC, ARI and σ₂/σ₃ over seeds and conditions."""
+    ratios = [s[1] / s[2] for r in results for s in r["sigma"].values()]
+    return {
+        "auroc": min(v for r in results for v in r["auroc"].values()),
+        "ari": min(v for r in results for v in r["ari"].values()),
+        "sigma2_sigma3": min(ratios),
+        "sigmaA_sigmaB": max(r["sigma"]["A"][0] / r["sigma"]["B"][0] for r in results),
+        "graph": "/".join(sorted({r["graph"] for r in results})),
+    }
+
+
+def defaults(n_seeds):
+    rows = {}
+    for name, make in PROBLEMS.items():
+        rows[name] = summary([quality(make(random_state=seed)) for seed in range(n_seeds)])
+        print(name, rows[name], flush=True)
+    head = ["data", "AUROC", "ARI", "σ₂/σ₃", "σ_A/σ_B", "graph taken"]
+    table(f"Defaults, worst of {n_seeds} seeds", head, [[name, *r.values()] for name, r in rows.items()])
+    return rows
+
+
+def sweep(n_seeds):
+    """Grid of graph, neighbours and eigenvectors: worst AUROC / worst ARI."""
+    grid = [(graph, k, d) for graph in ("knn", "dense") for k in (5, 8, 15, 25, 40) for d in (5, 10, 20, 40)]
+    names = [n for n in PROBLEMS if "p=5000" not in n]
+    rows = {}
+    for name in names:
+        datasets = [PROBLEMS[name](random_state=seed) for seed in range(n_seeds)]
+        for graph, k, d in grid:
+            found = summary([quality(a, graph=graph, n_neighbors=k, n_eigenvectors=d) for a in datasets])
+            rows[f"{name} | {graph} {k} {d}"] = found
+    for graph in ("knn", "dense"):
+        for d in (5, 10, 20, 40):
+            head = ["data", *(f"k={k}" for k in (5, 8, 15, 25, 40))]
+            lines = [
+                [name, *(f"{r['auroc']:.2f} / {r['ari']:.2f}" for k in (5, 8, 15, 25, 40) for r in [rows[f"{name} | {graph} {k} {d}"]])]
+                for name in names
+            ]
+            table(f"{graph} graph, n_eigenvectors={d}: worst AUROC / ARI of {n_seeds} seeds", head, lines)
+    return rows
+
+
+if __name__ == "__main__":
+    n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    results = {"defaults": defaults(n_seeds)}
+    if "sweep" in sys.argv[1:]:
+        results["sweep"] = sweep(2)
+    save("defaults", results)

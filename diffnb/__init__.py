@@ -1,0 +1,32 @@
+"""Which features, and which groups of features, make these conditions differ?
+
+>>> import diffnb as dn
+>>> adata = dn.datasets.newly_connected(n_obs=500)
+>>> dn.tl.disc(adata, "condition")
+>>> dn.get.disc(adata, group="A").query("feature_group != 'background'").shape[0] > 20
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from . import core, datasets, get, pl, tl
+
+_ROOMS = ("core", "datasets", "get", "pl", "tl")
+__all__ = ["__version__", *_ROOMS]
+
+
+def __getattr__(name: str) -> Any:
+    # rooms load on first use, so that `import diffnb` costs nothing beyond itself
+    if name in _ROOMS:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,219 @@
+"""The doors: `pull` takes matrices out of an AnnData, `store` puts results in. Nothing else knows where things are."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from anndata import AnnData
+
+from . import _validate as validate
+from .core._typing import Bools, Floats, Ints, Matrix
+from .core.arrays import column_range, columns, count_not_finite, rows_of
+
+MIN_OBS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What a method needs of an AnnData: one matrix a condition, and where it came from."""
+
+    matrices: list[Matrix]
+    groups: list[str]
+    #: positions in `adata.obs` of the rows of each matrix
+    rows: list[Ints]
+    #: which of `adata.var` the columns of the matrices are
+    kept: Bools
+    #: per condition, the code of the sample of each row (empty without `sample_key`)
+    samples: list[Ints]
+    sample_names: list[str]
+    n_constant: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that take part."""
+        return int(self.kept.sum())
+
+
+def pull(
+    adata: AnnData,
+    groupby: str,
+    *,
+    groups: Sequence[object] | None = None,
+    layer: str | None = None,
+    mask_var: str | Sequence[bool] | Bools | None = None,
+    sample_key: str | None = None,
+    min_obs: int = MIN_OBS,
+) -> Pulled:
+    """Validate and take out one matrix per condition, constant and masked features left out."""
+    categories = validate.conditions(adata, groupby)
+    chosen = validate.chosen_groups(categories, groupby, groups)
+    rows = _rows_by_group(categories, chosen, groupby, min_obs)
+    codes, sample_names = _sample_codes(adata, sample_key)
+    kept = feature_mask(adata, mask_var)
+    source = _source(adata, layer)
+    matrices = [columns(rows_of(source, r), kept) for r in rows]
+    names = np.asarray(adata.var_names)[kept]
+    for matrix, group in zip(matrices, chosen, strict=True):
+        _refuse_not_finite(matrix, names, group)
+    varying = _varies(matrices)
+    n_constant = int((~varying).sum())
+    if n_constant:
+        matrices = [columns(m, varying) for m in matrices]
+        kept = kept.copy()
+        kept[np.flatnonzero(kept)[~varying]] = False
+        _warn_constant(n_constant, names[~varying], int(kept.sum()))
+    return Pulled(
+        matrices=matrices,
+        groups=chosen,
+        rows=rows,
+        kept=kept,
+        samples=[codes[r] for r in rows] if codes is not None else [],
+        sample_names=sample_names,
+        n_constant=n_constant,
+    )
+
+
+def all_rows(adata: AnnData, layer: str | None) -> Matrix:
+    """Take all observations, with all features, into memory."""
+    return rows_of(_source(adata, layer), np.arange(adata.n_obs))
+
+
+def feature_mask(adata: AnnData, mask_var: str | Sequence[bool] | Bools | None) -> Bools:
+    """Read `mask_var`, a boolean column of `adata.var` or an array, as an array."""
+    if mask_var is None:
+        return np.ones(adata.n_vars, dtype=bool)
+    if isinstance(mask_var, str):
+        if mask_var not in adata.var.columns:
+            raise ValueError(
+                f"mask_var={mask_var!r} is not a column of adata.var.{validate.nearest(mask_var, adata.var.columns)}"
+            )
+        values: Any = adata.var[mask_var].to_numpy()
+        shown = f"mask_var={mask_var!r}"
+    else:
+        values, shown = np.asarray(mask_var), "mask_var"
+    if values.dtype != bool:
+        raise TypeError(f"{shown} must hold booleans, one per feature, got {values.dtype}.")
+    if values.shape != (adata.n_vars,):
+        raise ValueError(f"{shown} has shape {values.shape}, but adata has {adata.n_vars} features.")
+    if not values.any():
+        raise ValueError(f"{shown} selects none of the {adata.n_vars} features.")
+    return np.asarray(values)
+
+
+def store(
+    adata: AnnData,
+    *,
+    var: Mapping[str, Any] | None = None,
+    varm: Mapping[str, pd.DataFrame] | None = None,
+    obsm: Mapping[str, Floats] | None = None,
+    uns: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
+    """Write all results in one step, replacing those of an earlier call under the same key."""
+    # everything that could fail happens before the first assignment
+    columns_ = {name: pd.Series(values, index=adata.var_names) for name, values in (var or {}).items()}
+    tables = {name: table.set_axis(adata.var_names, axis=0) for name, table in (varm or {}).items()}
+    described = {name: _writable(values) for name, values in (uns or {}).items()}
+    if adata.is_view:
+        adata._init_as_actual(adata.copy())
+    for name, column in columns_.items():
+        adata.var[name] = column.array
+    for name, table in tables.items():
+        adata.varm[name] = table
+    for name, values in (obsm or {}).items():
+        adata.obsm[name] = values
+    for name, entry in described.items():
+        adata.uns[name] = entry
+
+
+def expand(values: Floats, kept: Bools) -> Floats:
+    """Spread rows of kept features over all features, NaN where a feature took no part."""
+    full = np.full((kept.size, *values.shape[1:]), np.nan, dtype=np.result_type(values.dtype, np.float32))
+    full[kept] = values
+    return full
+
+
+def _rows_by_group(categories: pd.Categorical, chosen: Sequence[str], groupby: str, min_obs: int) -> list[Ints]:
+    names = [str(c) for c in categories.categories]
+    rows = [np.flatnonzero(categories.codes == names.index(group)) for group in chosen]
+    for group, found in zip(chosen, rows, strict=True):
+        if found.size < min_obs:
+            raise ValueError(
+                f"condition {group!r} of groupby={groupby!r} has {found.size} observation{'s' * (found.size != 1)};"
+                f" at least {min_obs} are needed. Leave it out with groups=[…]."
+            )
+    return rows
+
+
+def _sample_codes(adata: AnnData, sample_key: str | None) -> tuple[Ints | None, list[str]]:
+    if sample_key is None:
+        return None, []
+    column = validate.obs_column(adata, "sample_key", sample_key)
+    missing = int(column.isna().sum())
+    if missing:
+        raise ValueError(f"sample_key={sample_key!r} is missing for {missing} observations; drop or name them first.")
+    codes, names = pd.factorize(column, sort=True)
+    return codes, [str(name) for name in names]
+
+
+def _source(adata: AnnData, layer: str | None) -> Any:
+    if layer is None:
+        if adata.X is None:
+            raise ValueError(f"adata.X is empty; name one of its layers: {validate.quoted(adata.layers)}.")
+        return adata.X
+    if layer not in adata.layers:
+        raise ValueError(
+            f"layer={layer!r} is not a layer of adata ({validate.quoted(adata.layers) or 'it has none'})."
+            f"{validate.nearest(layer, adata.layers)}"
+        )
+    return adata.layers[layer]
+
+
+def _refuse_not_finite(matrix: Matrix, names: Any, group: str) -> None:
+    bad = count_not_finite(matrix)
+    if bad.any():
+        worst = np.flatnonzero(bad)
+        listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:5]) + (", …" if worst.size > 5 else "")
+        raise ValueError(
+            f"condition {group!r} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}: {listed}."
+            " Impute them, or leave these features out with mask_var."
+        )
+
+
+def _varies(matrices: Sequence[Matrix]) -> Bools:
+    ranges = [column_range(m) for m in matrices]
+    low = np.min([low for low, _ in ranges], axis=0)
+    high = np.max([high for _, high in ranges], axis=0)
+    return np.asarray(high > low)
+
+
+def _warn_constant(n_constant: int, names: Any, n_left: int) -> None:
+    if n_left < 2:
+        raise ValueError(
+            f"{n_constant} of {n_constant + n_left} features are constant over all observations:"
+            " nothing is left to compare."
+        )
+    listed = validate.quoted([str(n) for n in names], limit=3)
+    warnings.warn(
+        f"{n_constant} constant feature{'s' * (n_constant != 1)} left out ({listed}); their results are NaN.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _writable(value: Any) -> Any:
+    """Keep only what survives h5ad and zarr: no None, tuple, set or Series, nested as deep as it goes."""
+    if isinstance(value, Mapping):
+        return {str(k): _writable(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple | set):
+        return np.asarray(list(value))
+    if isinstance(value, pd.Series):
+        return value.to_numpy()
+    if sp.issparse(value) and value.format == "coo":
+        return value.tocsr()
+    return value

@@ -1,0 +1,84 @@
+"""Every slot name of every result, once.
+
+A key is what the user gives as `key_added`; from it follow the places in the AnnData.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+def plain(name: str) -> str:
+    """Make a category usable inside a slot name: HDF5 and zarr read a slash as a folder."""
+    return name.replace("/", "∕")  # the division slash, which looks the same and is only a character
+
+
+def unique(names: Sequence[str]) -> list[str]:
+    """Tell apart names that became equal."""
+    seen: dict[str, int] = {}
+    told_apart = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        told_apart.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return told_apart
+
+
+@dataclass(frozen=True, slots=True)
+class DiscKeys:
+    """Where `tl.disc` and its companions keep their results."""
+
+    key: str = "disc"
+
+    @property
+    def uns(self) -> str:
+        """Parameters, σ, p-values and what was chosen."""
+        return self.key
+
+    @property
+    def varm(self) -> str:
+        """Vectors, score, stability and spread of every feature, a column each."""
+        return self.key
+
+    @property
+    def obsm(self) -> str:
+        """Meta-features of every observation."""
+        return f"X_{self.key}"
+
+    def feature_groups(self, groups: Sequence[str]) -> list[str]:
+        """Name the `var` columns that hold the feature groups, one a condition."""
+        return unique([f"{self.key}_{plain(group)}" for group in groups])
+
+
+@dataclass(frozen=True, slots=True)
+class DiffmapKeys:
+    """Where `tl.feature_diffmap` keeps its results."""
+
+    key: str = "feature_diffmap"
+
+    @property
+    def uns(self) -> str:
+        """Parameters and eigenvalues."""
+        return self.key
+
+    @property
+    def varm(self) -> str:
+        """Diffusion vectors of every feature, a column each."""
+        return self.key
+
+
+@dataclass(frozen=True, slots=True)
+class ScorecardKeys:
+    """Where `tl.scorecard` keeps its results."""
+
+    key: str = "scorecard"
+
+    @property
+    def uns(self) -> str:
+        """Parameters and the pairs of conditions."""
+        return self.key
+
+    @property
+    def varm(self) -> str:
+        """Statistics and p-values of every feature, a column each."""
+        return self.key

@@ -1,0 +1,1 @@
+"""Numerics: arrays and seeds in, frozen results out. Nothing here knows of AnnData, plots or widgets."""

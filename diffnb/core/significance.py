@@ -1,0 +1,132 @@
+"""How sure DiSC can be: permutation p-values for σ, bootstrap stability of feature groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._typing import Floats, Ints, Matrix
+from .arrays import mean_and_variance
+from .disc import Settings, disc, feature_walk, from_walks
+from .graph import Columns, Part, standardized
+from .groups import FeatureGroups, same_group
+from .resample import bootstrap_rows, map_seeds, p_values, permuted_rows, permuted_samples
+
+Null: TypeAlias = Literal["labels", "connectivity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Significance:
+    """σ as tested, against σ of permuted labels."""
+
+    #: conditions × components; under the connectivity null, of data standardised within conditions
+    sigma: Floats
+    #: conditions × components, rising with the component
+    pvals: Floats
+    #: permutations × conditions × components
+    null_sigma: Floats
+
+
+def permutation_test(
+    matrices: Sequence[Matrix],
+    settings: Settings,
+    /,
+    *,
+    n_permutations: int,
+    null: Null = "labels",
+    samples: Sequence[Ints] = (),
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> Significance:
+    """Compare σ with its values after dealing the labels anew.
+
+    `null="labels"` asks for any difference between conditions. `null="connectivity"` standardises every
+    feature within its condition first, and again after each deal, so that a shift or a change of scale alone
+    is no difference. With `samples`, whole samples are dealt.
+    """
+    if null == "connectivity":
+        settings = replace(settings, standardize="within")
+    pooled = _Pooled.of(matrices, null)
+    sizes = [x.shape[0] for x in matrices]
+    observed = disc(matrices, settings).sigma
+
+    def draw(rng: np.random.Generator) -> Floats:
+        rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
+        return pooled.sigma(rows, settings)
+
+    null_sigma = np.stack(map_seeds(draw, settings.seed, n_permutations, n_jobs=n_jobs, progress=progress))
+    pvals = np.maximum.accumulate(p_values(observed, null_sigma), axis=1)
+    return Significance(observed, pvals, null_sigma)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pooled:
+    """Observations of all conditions, ready to be dealt anew; those of a condition keep its mean and scale."""
+
+    #: observations of all conditions under each other, or one part per condition where that would make it dense
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, matrices: Sequence[Matrix], null: Null) -> _Pooled:
+        if null == "labels":
+            return cls((Part(_stacked(matrices)),))
+        parts = []
+        for x in matrices:
+            mean, variance = mean_and_variance(x)
+            parts.append(standardized(x, mean=mean, sd=np.sqrt(variance)))
+        if any(sp.issparse(part.x) for part in parts):
+            return cls(tuple(parts))
+        return cls((Part(np.concatenate([part.x for part in parts])),))
+
+    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
+        """σ of the conditions that these rows make."""
+        if len(self.parts) == 1 and self.parts[0].scale is None:
+            x: Any = self.parts[0].x
+            return disc([x[r] for r in rows], settings).sigma
+        points = [self._columns(r) for r in rows]
+        return from_walks([feature_walk(c, settings) for c in points], settings).sigma
+
+    def _columns(self, rows: Ints) -> Columns:
+        starts = np.cumsum([0, *(part.x.shape[0] for part in self.parts)])
+        chosen = []
+        for part, start, stop in zip(self.parts, starts[:-1], starts[1:], strict=True):
+            mine = rows[(rows >= start) & (rows < stop)] - start
+            if mine.size:
+                chosen.append(Part(part.x[mine], part.shift, part.scale))
+        return Columns(tuple(chosen), within=True)
+
+
+def _stacked(matrices: Sequence[Matrix]) -> Matrix:
+    if sp.issparse(matrices[0]):
+        return sp.vstack([sp.csr_array(x) for x in matrices], format="csr")
+    return np.concatenate(list(matrices))
+
+
+def stability(
+    matrices: Sequence[Matrix],
+    settings: Settings,
+    groups: Sequence[FeatureGroups],
+    /,
+    *,
+    n_bootstraps: int,
+    samples: Sequence[Ints] = (),
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> Floats:
+    """Share of bootstrap draws in which a feature falls into its own group again, per condition (0–1)."""
+    rows_of = list(samples) if samples else [None] * len(matrices)
+
+    def draw(rng: np.random.Generator) -> Floats:
+        chosen = [bootstrap_rows(x.shape[0], rng, samples=s) for x, s in zip(matrices, rows_of, strict=True)]
+        result = disc([x[r] for x, r in zip(matrices, chosen, strict=True)], settings)
+        return np.stack(
+            [same_group(result.vectors[m], result.sigma[m], group, settings.seed) for m, group in enumerate(groups)]
+        )
+
+    # another stream than the permutations
+    draws = map_seeds(draw, settings.seed + 1, n_bootstraps, n_jobs=n_jobs, progress=progress)
+    return np.mean(draws, axis=0)

@@ -1,0 +1,30 @@
+"""Simulated and real data with the truth beside them, and doors for a user's own images and time series."""
+
+from __future__ import annotations
+
+from ._fmri import nback_fmri
+from ._hyperspectral import hyperspectral_tarp
+from ._import import from_image_pair, from_parcels
+from ._planted import planted_groups
+from ._scrna import scrna
+from ._toys import (
+    newly_connected,
+    partial_correlation,
+    split_both_ways,
+    subsets_of_connected,
+    three_conditions,
+)
+
+__all__ = [
+    "from_image_pair",
+    "from_parcels",
+    "hyperspectral_tarp",
+    "nback_fmri",
+    "newly_connected",
+    "partial_correlation",
+    "planted_groups",
+    "scrna",
+    "split_both_ways",
+    "subsets_of_connected",
+    "three_conditions",
+]

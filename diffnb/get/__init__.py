@@ -1,0 +1,6 @@
+"""Results as tidy tables."""
+
+from ._disc import disc, disc_significance
+from ._feature_diffmap import feature_diffmap
+
+__all__ = ["disc", "disc_significance", "feature_diffmap"]

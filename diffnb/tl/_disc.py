@@ -1,0 +1,323 @@
+"""`tl.disc`: groups of features whose connectivity differs between conditions."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .. import _logging as log
+from .. import _validate as validate
+from .._anndata import Pulled, expand, pull, store
+from .._keys import DiscKeys, plain, unique
+from ..core.choose import Request
+from ..core.disc import Settings
+from ..core.graph import KERNELS, METRICS, KernelFunction
+from ..core.pipeline import Analysis, Plan, analyse, complete_samples, nested
+
+GRAPHS = ("auto", "dense", "knn")
+STANDARDIZE = ("global", "within")
+NULLS = ("labels", "connectivity")
+
+
+def disc(
+    adata: AnnData,
+    groupby: str,
+    *,
+    groups: Sequence[str] | None = None,
+    sample_key: str | None = None,
+    layer: str | None = None,
+    mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
+    metric: Literal["euclidean", "correlation", "cosine"] = "euclidean",
+    standardize: Literal["global", "within"] | None = None,
+    kernel: Literal["self_tuning", "self_tuning_product", "rbf"] | KernelFunction = "self_tuning",
+    density_normalize: bool = True,
+    graph: Literal["auto", "dense", "knn"] = "auto",
+    n_neighbors: int | Literal["auto"] = "auto",
+    n_eigenvectors: int | Sequence[int] | Mapping[str, int] | Literal["auto"] = "auto",
+    n_components: int = 10,
+    n_clusters: int | Literal["auto"] = "auto",
+    n_permutations: int = 0,
+    null: Literal["labels", "connectivity"] = "labels",
+    n_bootstraps: int = 0,
+    project_trivial: bool = True,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    key_added: str = "disc",
+    copy: bool = False,
+) -> AnnData | None:
+    """Find groups of features whose connectivity differs between conditions (DiSC).
+
+    Each condition gives a graph of features and a random walk P on it. The differential vectors of a
+    condition are the right singular vectors of P Q, where Q projects off the leading eigenvectors of all
+    other conditions: what holds features together here and nowhere else. Their singular values σ say how
+    strongly; groups of features are clusters of the vectors' rows.
+
+    Parameters
+    ----------
+    adata
+        Annotated data, observations × features.
+    groupby
+        Column of `adata.obs` with the conditions.
+    groups
+        Conditions to compare; all by default. Two give Algorithm 1 of the paper, more Algorithm 2.
+    sample_key
+        Column of `adata.obs` with the sample (donor, subject) of each observation. Where samples hold every
+        condition, one analysis is done per sample, vectors are aligned and averaged and their spread is kept;
+        where each sample belongs to one condition, whole samples are permuted.
+    layer
+        Layer to use instead of `adata.X`.
+    mask_var
+        Boolean column of `adata.var`, or array: the features to use.
+    metric
+        Distance between features. `"euclidean"` sees levels as well as relations; `"correlation"` sees
+        relations only.
+    standardize
+        `None`; `"global"`: each feature over all observations; `"within"`: within each condition, which leaves
+        differences in relations only.
+    kernel
+        `"self_tuning"`: ½[exp(−d²/σᵢ²) + exp(−d²/σⱼ²)], as in the authors' code;
+        `"self_tuning_product"`: exp(−d²/σᵢσⱼ), as in the paper; `"rbf"`: exp(−d²/ε²) with ε the median local
+        scale; or a function of (distance, scale of one end, scale of the other end), all arrays.
+    density_normalize
+        Divide out how densely features lie before the walk is made, as the authors' code does.
+    graph
+        `"dense"`, `"knn"` (each feature keeps its 2 × `n_neighbors` nearest), or `"auto"`: nearest neighbours,
+        unless the dense graph shows clearly wider gaps in σ.
+    n_neighbors
+        The local scale of a feature is the distance to this neighbour; `"auto"`: 25, or a fifth of the
+        features.
+    n_eigenvectors
+        Eigenvectors of the other conditions to project off, the constant one counted; one number, or one per
+        condition (a list in the order of the conditions, or a mapping). `"auto"`: 20 or a twelfth of the
+        features, more where the spectrum shows more.
+    n_components
+        Differential vectors per condition.
+    n_clusters
+        Groups of features per condition, the background counted; `"auto"`: by the drop in σ and the silhouette.
+    n_permutations
+        Permutations for p-values of σ; 0 for none.
+    null
+        `"labels"`: no difference at all; `"connectivity"`: no difference besides shifts and scales of single
+        features.
+    n_bootstraps
+        Bootstrap draws for the stability of each feature's group; 0 for none.
+    project_trivial
+        `True` projects the constant eigenvector off with the others; `False` leaves it out and drops the
+        first singular vector, as the authors' code does.
+    random_state
+        Seed. The same seed gives the same answer.
+    n_jobs
+        Threads for permutations and bootstraps.
+    key_added
+        Name under which results are stored.
+    copy
+        Work on a copy and return it.
+
+    Returns
+    -------
+    `None`, or the copy. Adds
+
+    - `varm[key_added]`: vectors, score (and stability, spread) of each feature, a column each;
+    - `var[f"{key_added}_{condition}"]`: group of each feature, `"background"` or the condition with a number;
+    - `uns[key_added]`: σ, p-values, what was chosen, parameters.
+
+    Read them with :func:`diffnb.get.disc` and :func:`diffnb.get.disc_significance`.
+
+    References
+    ----------
+    Srusti, Mishne & Jaffe, *DiSC: Differential Spectral Clustering of Features*, NeurIPS 2022: Eqs. 6 and 7,
+    Algorithm 1; Eqs. 19–21, Algorithm 2.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.newly_connected(n_obs=500)
+    >>> dn.tl.disc(adata, "condition")
+    >>> adata.var["disc_A"].cat.categories.tolist()
+    ['background', 'A1', 'A2']
+    """
+    _check_options(metric, standardize, kernel, graph, null)
+    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
+    if sample_key is not None:
+        _check_samples(data, sample_key)
+    p = data.n_features
+    few = f"there are {p} features"
+    plan = Plan(
+        Request(
+            graph,
+            _number("n_neighbors", n_neighbors, at_least=1, at_most=p - 1, why=few),
+            _eigenvector_counts(n_eigenvectors, data.groups, p),
+        ),
+        Settings(
+            n_neighbors=1,
+            n_eigenvectors=(),
+            n_components=validate.count("n_components", n_components),
+            metric=metric,
+            standardize=standardize,
+            kernel=kernel,
+            density_normalize=density_normalize,
+            project_trivial=project_trivial,
+            seed=validate.count("random_state", random_state, at_least=0),
+        ),
+        n_clusters=_number("n_clusters", n_clusters, at_least=2, at_most=p, why=few),
+        n_permutations=validate.count("n_permutations", n_permutations, at_least=0),
+        null=null,
+        n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
+    )
+    analysis = analyse(data.matrices, plan, samples=data.samples, n_jobs=n_jobs)
+    _tell(analysis, data)
+    params = {
+        "groupby": groupby,
+        "layer": layer,
+        "sample_key": sample_key,
+        "metric": metric,
+        "standardize": standardize,
+        "kernel": kernel if isinstance(kernel, str) else getattr(kernel, "__name__", "callable"),
+        "density_normalize": density_normalize,
+        "project_trivial": project_trivial,
+        "n_permutations": n_permutations,
+        "null": null,
+        "n_bootstraps": n_bootstraps,
+        "random_state": random_state,
+    }
+    adata = adata.copy() if copy else adata
+    _store(adata, DiscKeys(key_added), data, analysis, params)
+    return adata if copy else None
+
+
+def _check_options(metric: object, standardize: object, kernel: object, graph: object, null: object) -> None:
+    validate.choice("metric", metric, METRICS)
+    validate.choice("graph", graph, GRAPHS)
+    validate.choice("null", null, NULLS)
+    if standardize is not None:
+        validate.choice("standardize", standardize, STANDARDIZE)
+    if not callable(kernel):
+        validate.choice("kernel", kernel, KERNELS)
+
+
+def _check_samples(data: Pulled, sample_key: str) -> None:
+    """Refuse samples that are neither complete nor nested, and tell how the others will be used."""
+    subjects = complete_samples(data.samples)
+    n_samples = len(np.unique(np.concatenate(data.samples)))
+    if len(subjects) >= 2:
+        if len(subjects) < n_samples:
+            warnings.warn(
+                f"{n_samples - len(subjects)} of {n_samples} samples lack a condition (3 observations each are"
+                " needed) and take no part in the analysis per sample.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return
+    if not nested(data.samples):
+        raise ValueError(
+            f"sample_key={sample_key!r} gives samples of which some hold several conditions but fewer than two hold"
+            " all of them with 3 observations each; samples must hold every condition, or one each."
+        )
+    few = [g for g, codes in zip(data.groups, data.samples, strict=True) if len(np.unique(codes)) < 2]
+    if few:
+        raise ValueError(
+            f"sample_key={sample_key!r} gives condition {few[0]!r} a single sample: whole samples cannot be"
+            " permuted. At least two per condition are needed."
+        )
+
+
+def _number(name: str, value: object, *, at_least: int, at_most: int, why: str) -> int | None:
+    if isinstance(value, str):
+        validate.choice(name, value, ("auto",))
+        return None
+    return validate.count(name, value, at_least=at_least, at_most=at_most, why=why)
+
+
+def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[int, ...] | None:
+    if isinstance(value, Mapping):
+        missing = [g for g in groups if g not in value]
+        if missing:
+            raise ValueError(f"n_eigenvectors gives no number for {validate.quoted(missing)}.")
+        listed = [value[g] for g in groups]
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        if len(value) != len(groups):
+            raise ValueError(f"n_eigenvectors has {len(value)} numbers for {len(groups)} conditions.")
+        listed = list(value)
+    else:
+        listed = [value] * len(groups)
+    why = f"there are {p} features"
+    counts = [_number("n_eigenvectors", v, at_least=1, at_most=p - 1, why=why) for v in listed]
+    settled = tuple(c for c in counts if c is not None)
+    if not settled:
+        return None
+    together = sum(settled) - min(settled)
+    if together >= p:
+        raise ValueError(
+            f"n_eigenvectors={value!r} projects off {together} directions of {p} features: nothing is left. Ask for fewer."
+        )
+    return settled
+
+
+def _tell(analysis: Analysis, data: Pulled) -> None:
+    s = analysis.settings
+    log.info(
+        f"DiSC of {data.n_features} features: {s.graph} graph, n_neighbors={s.n_neighbors},"
+        f" n_eigenvectors={list(s.n_eigenvectors)}, n_clusters={[g.n_clusters for g in analysis.groups]}"
+    )
+
+
+def _columns(analysis: Analysis, groups: Sequence[str]) -> dict[str, Any]:
+    """Name the columns of the table: vectors, score, then what was asked for, condition by condition."""
+    names, values = [], []
+    r = analysis.sigma.shape[1]
+    for m, group in enumerate(groups):
+        names += [f"{plain(group)}_vector_{i + 1}" for i in range(r)]
+        values += list(analysis.vectors[m].T)
+        names.append(f"{plain(group)}_score")
+        values.append(analysis.groups[m].scores)
+        if analysis.stability is not None:
+            names.append(f"{plain(group)}_stability")
+            values.append(analysis.stability[m])
+        if analysis.spread is not None:
+            names += [f"{plain(group)}_spread_{i + 1}" for i in range(r)]
+            values += list(analysis.spread[m].T)
+    return dict(zip(unique(names), values, strict=True))
+
+
+def _store(adata: AnnData, keys: DiscKeys, data: Pulled, analysis: Analysis, params: dict[str, Any]) -> None:
+    table = pd.DataFrame({name: expand(v, data.kept) for name, v in _columns(analysis, data.groups).items()})
+    columns = keys.feature_groups(data.groups)
+    labels = [_named(g.labels, group, data) for g, group in zip(analysis.groups, data.groups, strict=True)]
+    settings, tested = analysis.settings, analysis.significance
+    described: dict[str, Any] = {
+        "params": params,
+        "groups": np.array(data.groups, dtype=object),
+        "group_columns": np.array(columns, dtype=object),
+        "sigma": analysis.sigma,
+        "graph": settings.graph,
+        "n_neighbors": settings.n_neighbors,
+        "n_eigenvectors": np.array(settings.n_eigenvectors),
+        "n_clusters": np.array([g.n_clusters for g in analysis.groups]),
+        "n_leading": np.array([g.n_leading for g in analysis.groups]),
+        "n_constant": data.n_constant,
+        "has_stability": analysis.stability is not None,
+        "has_spread": analysis.spread is not None,
+    }
+    if tested is not None:
+        described |= {"pvals": tested.pvals, "sigma_tested": tested.sigma, "sigma_null": tested.null_sigma}
+    if analysis.sigma_each is not None:
+        described["sigma_each"] = analysis.sigma_each
+        described["samples"] = np.array([data.sample_names[s] for s in analysis.subjects], dtype=object)
+    store(
+        adata,
+        var=dict(zip(columns, labels, strict=True)),
+        varm={keys.varm: table},
+        uns={keys.uns: described},
+    )
+
+
+def _named(labels: Any, group: str, data: Pulled) -> pd.Categorical:
+    names = ["background", *(f"{group}{i}" for i in range(1, int(labels.max()) + 1))]
+    codes = np.full(data.kept.size, -1)
+    codes[data.kept] = labels
+    return pd.Categorical.from_codes(codes, names)
