@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import warnings
 
-import numpy as np
 from _tools import save, table
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
@@ -92,7 +91,14 @@ def sweep(n_seeds):
         for d in (5, 10, 20, 40):
             head = ["data", *(f"k={k}" for k in (5, 8, 15, 25, 40))]
             lines = [
-                [name, *(f"{r['auroc']:.2f} / {r['ari']:.2f}" for k in (5, 8, 15, 25, 40) for r in [rows[f"{name} | {graph} {k} {d}"]])]
+                [
+                    name,
+                    *(
+                        f"{r['auroc']:.2f} / {r['ari']:.2f}"
+                        for k in (5, 8, 15, 25, 40)
+                        for r in [rows[f"{name} | {graph} {k} {d}"]]
+                    ),
+                ]
                 for name in names
             ]
             table(f"{graph} graph, n_eigenvectors={d}: worst AUROC / ARI of {n_seeds} seeds", head, lines)

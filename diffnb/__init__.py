@@ -1,4 +1,4 @@
-"""Which features, and which groups of features, make these conditions differ?
+"""Find the features, and the groups of features, that make conditions differ.
 
 >>> import diffnb as dn
 >>> adata = dn.datasets.newly_connected(n_obs=500)
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import core, datasets, get, pl, tl
+    from . import core, datasets, get, pl, tl  # noqa: F401
 
 _ROOMS = ("core", "datasets", "get", "pl", "tl")
 __all__ = ["__version__", *_ROOMS]

@@ -140,7 +140,7 @@ def expand(values: Floats, kept: Bools) -> Floats:
 
 def _rows_by_group(categories: pd.Categorical, chosen: Sequence[str], groupby: str, min_obs: int) -> list[Ints]:
     names = [str(c) for c in categories.categories]
-    rows = [np.flatnonzero(categories.codes == names.index(group)) for group in chosen]
+    rows: list[Ints] = [np.flatnonzero(categories.codes == names.index(group)) for group in chosen]
     for group, found in zip(chosen, rows, strict=True):
         if found.size < min_obs:
             raise ValueError(
@@ -180,8 +180,8 @@ def _refuse_not_finite(matrix: Matrix, names: Any, group: str) -> None:
         worst = np.flatnonzero(bad)
         listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:5]) + (", …" if worst.size > 5 else "")
         raise ValueError(
-            f"condition {group!r} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}: {listed}."
-            " Impute them, or leave these features out with mask_var."
+            f"condition {group!r} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}:"
+            f" {listed}. Impute them, or leave these features out with mask_var."
         )
 
 

@@ -19,8 +19,8 @@ def nearest(word: object, candidates: Iterable[object]) -> str:
 
 def quoted(values: Iterable[object], limit: int = 12) -> str:
     """List values for a message, cut where the list grows past what one reads."""
-    values = [repr(v) if isinstance(v, str) else str(v) for v in values]
-    return ", ".join(values[:limit]) + (f", … ({len(values)} in all)" if len(values) > limit else "")
+    shown = [repr(v) if isinstance(v, str) else str(v) for v in values]
+    return ", ".join(shown[:limit]) + (f", … ({len(shown)} in all)" if len(shown) > limit else "")
 
 
 def choice(name: str, value: object, options: Sequence[str]) -> None:
@@ -33,10 +33,11 @@ def count(name: str, value: object, *, at_least: int = 1, at_most: int | None = 
     """Refuse what is not a whole number within bounds."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name}={value!r} must be a whole number, got {type(value).__name__}.")
-    if value < at_least or (at_most is not None and value > at_most):
+    number = int(value)
+    if number < at_least or (at_most is not None and number > at_most):
         bounds = f"at least {at_least}" if at_most is None else f"between {at_least} and {at_most}"
         raise ValueError(f"{name}={value!r} must be {bounds}{f' ({why})' if why else ''}.")
-    return int(value)
+    return number
 
 
 def _could_be_conditions(obs: pd.DataFrame) -> list[str]:
@@ -70,7 +71,11 @@ def conditions(adata: Any, groupby: object) -> pd.Categorical:
         )
     if not isinstance(column.dtype, pd.CategoricalDtype):
         distinct = column.nunique()
-        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column) and distinct > max(20, len(column) // 10):
+        if (
+            pd.api.types.is_numeric_dtype(column)
+            and not pd.api.types.is_bool_dtype(column)
+            and distinct > max(20, len(column) // 10)
+        ):
             raise ValueError(
                 f"groupby={groupby!r} holds {distinct} different numbers for {len(column)} observations:"
                 " that is a measurement, not conditions; bin it into categories first, for example with pandas.cut."

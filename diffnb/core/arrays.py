@@ -83,11 +83,12 @@ def count_not_finite(x: Matrix, /) -> Ints:
     if not np.issubdtype(x.dtype, np.inexact):
         return np.zeros(x.shape[1], dtype=int)
     if sp.issparse(x):
-        bad = ~np.isfinite(x.data)
-        if not bad.any():
+        if np.isfinite(x.data).all():
             return np.zeros(x.shape[1], dtype=int)
-        return np.bincount(x.tocoo().col[~np.isfinite(x.tocoo().data)], minlength=x.shape[1])
-    return np.sum([(~np.isfinite(block)).sum(axis=0) for block in row_blocks(x)], axis=0, dtype=int)
+        entries = x.tocoo()
+        return np.asarray(np.bincount(entries.col[~np.isfinite(entries.data)], minlength=x.shape[1]))
+    counts = [(~np.isfinite(block)).sum(axis=0) for block in row_blocks(x)]
+    return np.asarray(np.sum(counts, axis=0), dtype=int)
 
 
 def column_range(x: Matrix, /) -> tuple[Floats, Floats]:

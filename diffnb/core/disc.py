@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from .graph import (
     Columns,
     Kernel,
     Metric,
-    Neighbors,
     Walk,
     bandwidths,
     dense_weights,
@@ -72,7 +71,9 @@ class Disc:
 
 def disc(matrices: Sequence[Matrix], settings: Settings, /) -> Disc:
     """Differential vectors of every condition against the span of all others (Eqs. 6, 7; 19–21)."""
-    return from_walks([feature_walk(points, settings) for points in as_points(matrices, settings.standardize)], settings)
+    return from_walks(
+        [feature_walk(points, settings) for points in as_points(matrices, settings.standardize)], settings
+    )
 
 
 def as_points(matrices: Sequence[Matrix], standardize: Standardize | None, /) -> list[Columns]:
@@ -96,39 +97,17 @@ def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
     return mean, np.sqrt(variance)
 
 
-@dataclass(frozen=True, slots=True)
-class Geometry:
-    """Distances between the features of one condition: all of them, or those of the nearest."""
-
-    squared: Floats | None
-    neighbors: Neighbors | None
-
-    def walk(self, settings: Settings) -> Walk:
-        """Build the random walk that the settings ask for; it is left unchanged."""
-        k = settings.n_neighbors
-        if settings.graph == "dense":
-            if self.squared is None:
-                raise ValueError("a dense graph needs all distances")
-            sigma = bandwidths(kth_smallest(self.squared, k))
-            weights = dense_weights(self.squared.copy(), sigma, kernel=settings.kernel)
-        else:
-            if self.neighbors is None:
-                raise ValueError("a nearest-neighbour graph needs neighbours")
-            sigma = bandwidths(self.neighbors.squared[:, k - 1])
-            kept = min(KEPT * k, self.neighbors.indices.shape[1])
-            shortlist = Neighbors(self.neighbors.indices[:, :kept], self.neighbors.squared[:, :kept])
-            weights = knn_weights(shortlist, sigma, kernel=settings.kernel)
-        return random_walk(weights, density_normalize=settings.density_normalize)
-
-
 def feature_walk(points: Columns, settings: Settings, /) -> Walk:
     """Random walk on the features of one condition."""
+    k = settings.n_neighbors
+    weights: Any
     if settings.graph == "dense":
-        geometry = Geometry(squared_distances(points, metric=settings.metric), None)
+        squared = squared_distances(points, metric=settings.metric)
+        weights = dense_weights(squared, bandwidths(kth_smallest(squared, k)), kernel=settings.kernel)
     else:
-        kept = min(KEPT * settings.n_neighbors, points.n_features - 1)
-        geometry = Geometry(None, nearest(points, kept, metric=settings.metric))
-    return geometry.walk(settings)
+        neighbors = nearest(points, min(KEPT * k, points.n_features - 1), metric=settings.metric)
+        weights = knn_weights(neighbors, bandwidths(neighbors.squared[:, k - 1]), kernel=settings.kernel)
+    return random_walk(weights, density_normalize=settings.density_normalize)
 
 
 def from_walks(walks: Sequence[Walk], settings: Settings, /, *, known: Sequence[Eigenpairs] | None = None) -> Disc:
@@ -141,7 +120,9 @@ def from_walks(walks: Sequence[Walk], settings: Settings, /, *, known: Sequence[
         pairs = [spanning(walk, count, settings) for walk, count in zip(walks, counts, strict=True)]
     else:
         first = 0 if settings.project_trivial else 1
-        pairs = [(values, vectors[:, first : first + count]) for (values, vectors), count in zip(known, counts, strict=True)]
+        pairs = [
+            (values, vectors[:, first : first + count]) for (values, vectors), count in zip(known, counts, strict=True)
+        ]
     spans = [vectors for _, vectors in pairs]
     found = [differential(walks[m], spans[:m] + spans[m + 1 :], settings) for m in range(len(walks))]
     return Disc(
@@ -177,9 +158,7 @@ def diffusion_map(matrix: Matrix, count: int, settings: Settings, /) -> tuple[Fl
 
 def limited(settings: Settings, n_features: int, /) -> Settings:
     """Keep the number of components within what is left after the projection."""
-    room = n_features - 1 - max(
-        sum(settings.n_eigenvectors) - own for own in settings.n_eigenvectors
-    )
+    room = n_features - 1 - max(sum(settings.n_eigenvectors) - own for own in settings.n_eigenvectors)
     return replace(settings, n_components=max(1, min(settings.n_components, room)))
 
 

@@ -244,7 +244,7 @@ def dense_weights(distances: Floats, sigma: Floats, /, *, kernel: Kernel = "self
         distances /= sigma
         return np.exp(distances, out=distances)
     if kernel == "rbf":
-        distances /= -np.median(sigma) ** 2
+        distances /= -(np.median(sigma) ** 2)
         return np.exp(distances, out=distances)
     first, second = np.broadcast_arrays(sigma[:, None], sigma[None, :])
     weights = _called(kernel, np.sqrt(distances), first, second)
@@ -264,6 +264,7 @@ def knn_weights(neighbors: Neighbors, sigma: Floats, /, *, kernel: Kernel = "sel
     _, once = np.unique(low * p + high, return_index=True)
     low, high, squared = low[once], high[once], squared[once]
     first, second = sigma[low], sigma[high]
+    values: Floats
     if kernel == "self_tuning":
         values = 0.5 * (np.exp(-squared / first**2) + np.exp(-squared / second**2))
     elif kernel == "self_tuning_product":
@@ -272,10 +273,7 @@ def knn_weights(neighbors: Neighbors, sigma: Floats, /, *, kernel: Kernel = "sel
         values = np.exp(-squared / np.median(sigma) ** 2)
     else:
         values = _called(kernel, np.sqrt(squared), first, second)
-    if callable(kernel):
-        own = _called(kernel, np.zeros(p), sigma, sigma)
-    else:
-        own = np.ones(p)
+    own: Floats = _called(kernel, np.zeros(p), sigma, sigma) if callable(kernel) else np.ones(p)
     upper = sp.coo_array((values, (low, high)), shape=(p, p))
     return sp.csr_array(upper + upper.T + sp.dia_array((own[None, :], [0]), shape=(p, p)))
 

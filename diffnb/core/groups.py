@@ -1,4 +1,4 @@
-"""Groups of features from differential vectors: how many vectors lead, how many groups there are, which is background."""
+"""Groups of features from differential vectors: how many vectors lead, how many groups, which is background."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from ._typing import Floats, Ints
+from ._typing import Bools, Floats, Ints
 from .disc import scores
 from .threads import fitting_threads
 
@@ -26,54 +26,77 @@ class FeatureGroups:
     n_clusters: int
 
 
-def leading_count(sigma: Floats, /) -> int:
-    """Count the vectors before the last clear drop in σ.
+def leading_count(sigma: Floats, /, *, null: float = 0.0) -> int:
+    """Count the vectors that lead: before the last clear drop in σ, among those above `null`.
 
     A drop is clear when its logarithm is at least 0.4 of the largest one and, where any is, four times the
-    median one: the largest alone would stop at the first vector whenever one group is much stronger.
+    usual one below `null`: the largest alone would stop at the first vector whenever one group is much
+    stronger. `null` is the σ that chance gives: structure shared by all conditions leaves that much behind.
     """
-    if len(sigma) < 3:
+    above = max(1, int((sigma > null).sum()))
+    if len(sigma) < 3 or above == 1:
         return 1
     floor = np.finfo(float).tiny
     drops = np.log(np.maximum(sigma[:-1], floor) / np.maximum(sigma[1:], floor))
-    clear = max(0.4 * drops.max(), min(drops.max(), 4.0 * float(np.median(drops))))
-    return int(np.flatnonzero(drops >= clear)[-1]) + 1
+    candidates = drops[:above]
+    below = drops[above:] if above < len(drops) else drops
+    clear = max(0.4 * candidates.max(), min(candidates.max(), 4.0 * float(np.median(below))))
+    return int(np.flatnonzero(candidates >= clear)[-1]) + 1
 
 
 def feature_groups(
-    vectors: Floats, sigma: Floats, /, *, n_clusters: int | None = None, n_leading: int | None = None, seed: int = 0
+    vectors: Floats,
+    sigma: Floats,
+    /,
+    *,
+    n_clusters: int | None = None,
+    n_leading: int | None = None,
+    seed: int = 0,
 ) -> FeatureGroups:
     """k-means on the rows of the leading vectors, weighted by σ (step 7 of Algorithm 1).
 
-    Every feature counts by the length of its row, so that a small group far out is not outvoted by the many
-    features near the origin. Without `n_clusters`, the number between r + 1 and 2r + 1 (r leading vectors,
-    each with one or two ends) with the best silhouette is taken.
+    Features are first parted by the length of their rows into those near the origin and those far out; only
+    the latter are clustered, and then every feature goes to the nearest centre, the background's among them.
+    Plain k-means on all rows would rather cut thousands of background features in two than keep a group of
+    ten. Without `n_clusters`, the number up to 2r + 1 (r leading vectors, each with one or two ends) with the
+    best silhouette is taken.
     """
     r = leading_count(sigma) if n_leading is None else n_leading
     rows = vectors[:, :r] * sigma[:r]
     length = scores(vectors[:, :r], sigma[:r])
-    candidates = range(r + 1, 2 * r + 2) if n_clusters is None else (n_clusters,)
-    distinct = len(np.unique(rows, axis=0))
-    tried = [_kmeans(rows, length, min(k, distinct), seed) for k in candidates]
-    if len(tried) > 1:
-        fits = [_silhouette(rows, labels, seed) for labels in tried]
-        labels = tried[int(np.argmax(fits))]
-    else:
-        labels = tried[0]
-    ordered = _by_score(labels, length)
+    far = length > _two_means_cut(length)
+    candidates = range(1, 2 * r + 1) if n_clusters is None else (n_clusters - 1,)
+    tried = [_cluster(rows, far, k, seed) for k in candidates]
+    fits = [_silhouette(rows, labels, seed) for labels in tried] if len(tried) > 1 else [0.0]
+    ordered = _by_score(tried[int(np.argmax(fits))], length)
     return FeatureGroups(ordered, length, r, int(ordered.max()) + 1)
 
 
-def _kmeans(rows: Floats, weights: Floats, n_clusters: int, seed: int) -> Ints:
+def _two_means_cut(values: Floats) -> float:
+    """Return where the best split of the values into two groups lies: 2-means on a line, exactly."""
+    ordered = np.sort(values)
+    n = len(ordered)
+    left = np.arange(1, n)
+    sums = np.cumsum(ordered)
+    # least spread within is most spread between
+    between = (sums[:-1] - left / n * sums[-1]) ** 2 / (left * (n - left))
+    return float(ordered[int(between.argmax())]) if n > 1 else -np.inf
+
+
+def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
+    """Cluster the far rows and give every row to the nearest centre; 0 is the background's."""
     from sklearn.cluster import KMeans
 
-    if n_clusters < 2:
+    chosen = rows[far]
+    n_groups = min(n_groups, len(np.unique(chosen, axis=0)))
+    if n_groups == 0:
         return np.zeros(len(rows), dtype=int)
-    weights = np.maximum(weights, 1e-12 * max(float(weights.max()), 1e-300))
     # a handful of columns: threads would only wait for each other
     with fitting_threads(0):
-        fitted = KMeans(n_clusters, n_init=10, random_state=seed).fit(rows, sample_weight=weights)
-    return np.asarray(fitted.labels_, dtype=int)
+        centres = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
+    near = rows[~far].mean(axis=0)
+    distance = [((rows - centre) ** 2).sum(axis=1) for centre in (near, *centres)]
+    return np.asarray(np.argmin(distance, axis=0))
 
 
 def _silhouette(rows: Floats, labels: Ints, seed: int) -> float:
@@ -82,7 +105,7 @@ def _silhouette(rows: Floats, labels: Ints, seed: int) -> float:
     n_labels = len(np.unique(labels))
     if not 2 <= n_labels < len(rows):
         return -1.0
-    chosen = np.arange(len(rows))
+    chosen: Ints = np.arange(len(rows))
     if len(rows) > SILHOUETTE_ROWS:
         chosen = _some_of_each(labels, SILHOUETTE_ROWS, seed)
     return float(silhouette_score(rows[chosen], labels[chosen]))
@@ -97,13 +120,11 @@ def _some_of_each(labels: Ints, size: int, seed: int) -> Ints:
 
 
 def _by_score(labels: Ints, length: Floats) -> Ints:
-    """Number the groups: the one nearest the origin is 0, then from the highest mean score down."""
-    groups = np.unique(labels)
+    """Give numbers to the groups: the background stays 0, the others go from the highest mean score down."""
+    groups = np.unique(labels[labels != BACKGROUND])
     means = np.array([length[labels == g].mean() for g in groups])
-    rising = np.argsort(means, kind="stable")
-    order = [rising[0], *rising[:0:-1]]
-    renamed = np.empty(int(groups.max()) + 1, dtype=int)
-    renamed[groups[order]] = np.arange(len(groups))
+    renamed = np.zeros(int(labels.max()) + 1, dtype=int)
+    renamed[groups[np.argsort(-means, kind="stable")]] = np.arange(1, len(groups) + 1)
     return renamed[labels]
 
 
@@ -120,6 +141,10 @@ def matched(labels: Ints, reference: Ints, /) -> Ints:
 def same_group(vectors: Floats, sigma: Floats, reference: FeatureGroups, seed: int, /) -> Floats:
     """Group features once more and say, as 0 or 1, which fall into their group of `reference` again."""
     again = feature_groups(
-        vectors, sigma, n_clusters=reference.n_clusters, n_leading=min(reference.n_leading, len(sigma)), seed=seed
+        vectors,
+        sigma,
+        n_clusters=reference.n_clusters,
+        n_leading=min(reference.n_leading, len(sigma)),
+        seed=seed,
     )
-    return (matched(again.labels, reference.labels) == reference.labels).astype(float)
+    return np.asarray(matched(again.labels, reference.labels) == reference.labels, dtype=float)

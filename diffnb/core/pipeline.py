@@ -10,8 +10,8 @@ import numpy as np
 from ._typing import Floats, Ints, Matrix
 from .choose import Request, choose
 from .disc import Settings
-from .groups import FeatureGroups, feature_groups
-from .significance import Null, Significance, permutation_test, stability
+from .groups import FeatureGroups, feature_groups, leading_count
+from .significance import CHANCE_DRAWS, Null, Significance, chance_sigma, permutation_test, stability
 from .subjects import each_subject, stability_over_samples, swap_test, together
 from .threads import fitting_threads
 
@@ -83,7 +83,8 @@ def analyse(
 def _pooled(matrices: Sequence[Matrix], plan: Plan, samples: Sequence[Ints], n_jobs: int | None) -> Analysis:
     chosen = choose(matrices, plan.request, plan.base)
     result, settings = chosen.result, chosen.settings
-    groups = _groups(result.vectors, result.sigma, plan)
+    null = chance_sigma(matrices, settings, samples=samples) if plan.n_clusters is None else 0.0
+    groups = _groups(result.vectors, result.sigma, plan, null)
     significance = None
     if plan.n_permutations:
         significance = permutation_test(
@@ -117,7 +118,11 @@ def _settings_to_test(matrices: Sequence[Matrix], plan: Plan, settings: Settings
 
 
 def _per_sample(
-    matrices: Sequence[Matrix], plan: Plan, samples: Sequence[Ints], subjects: Sequence[int], n_jobs: int | None
+    matrices: Sequence[Matrix],
+    plan: Plan,
+    samples: Sequence[Ints],
+    subjects: Sequence[int],
+    n_jobs: int | None,
 ) -> Analysis:
     from tqdm.auto import tqdm
 
@@ -127,17 +132,27 @@ def _per_sample(
         [x[np.flatnonzero(rows)] for x, rows in zip(matrices, taking_part, strict=True)], plan.request, base
     ).settings
     results = each_subject(
-        matrices, samples, subjects, settings, wrap=lambda s: tqdm(s, desc="samples", disable=len(s) < 10, leave=False)
+        matrices,
+        samples,
+        subjects,
+        settings,
+        wrap=lambda s: tqdm(s, desc="samples", disable=len(s) < 10, leave=False),
     )
     joint = together(results)
-    groups = _groups(joint.mean, joint.sigma, plan)
+    swapped = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed).null_sigma
+    groups = _groups(joint.mean, joint.sigma, plan, float(swapped[..., 0].max()))
     significance = None
     if plan.n_permutations:
         significance = swap_test(results, n_permutations=plan.n_permutations, seed=settings.seed, n_jobs=n_jobs)
     stable = None
     if plan.n_bootstraps:
         stable = stability_over_samples(
-            results, groups, n_bootstraps=plan.n_bootstraps, seed=settings.seed, n_jobs=n_jobs, progress="bootstraps"
+            results,
+            groups,
+            n_bootstraps=plan.n_bootstraps,
+            seed=settings.seed,
+            n_jobs=n_jobs,
+            progress="bootstraps",
         )
     return Analysis(
         settings,
@@ -152,8 +167,8 @@ def _per_sample(
     )
 
 
-def _groups(vectors: Floats, sigma: Floats, plan: Plan) -> list[FeatureGroups]:
+def _groups(vectors: Floats, sigma: Floats, plan: Plan, null: float) -> list[FeatureGroups]:
     return [
-        feature_groups(v, s, n_clusters=plan.n_clusters, seed=plan.base.seed)
+        feature_groups(v, s, n_clusters=plan.n_clusters, n_leading=leading_count(s, null=null), seed=plan.base.seed)
         for v, s in zip(vectors, sigma, strict=True)
     ]

@@ -17,6 +17,8 @@ from .groups import FeatureGroups, same_group
 from .resample import bootstrap_rows, map_seeds, p_values, permuted_rows, permuted_samples
 
 Null: TypeAlias = Literal["labels", "connectivity"]
+#: deals of the labels behind the number of feature groups; fewer where each is long
+CHANCE_DRAWS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,21 @@ def permutation_test(
     null_sigma = np.stack(map_seeds(draw, settings.seed, n_permutations, n_jobs=n_jobs, progress=progress))
     pvals = np.maximum.accumulate(p_values(observed, null_sigma), axis=1)
     return Significance(observed, pvals, null_sigma)
+
+
+def chance_sigma(matrices: Sequence[Matrix], settings: Settings, /, *, samples: Sequence[Ints] = ()) -> float:
+    """Return the largest σ of a few deals of the labels: what chance and shared structure leave behind."""
+    pooled = _Pooled.of(matrices, "labels")
+    sizes = [x.shape[0] for x in matrices]
+    small = replace(settings, n_components=1)
+
+    def draw(rng: np.random.Generator) -> float:
+        rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
+        return float(pooled.sigma(rows, small).max())
+
+    draws = CHANCE_DRAWS if matrices[0].shape[1] <= 1000 else 1
+    # a stream of its own, so that asking for p-values changes no groups
+    return max(map_seeds(draw, settings.seed + 2, draws))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,4 +146,4 @@ def stability(
 
     # another stream than the permutations
     draws = map_seeds(draw, settings.seed + 1, n_bootstraps, n_jobs=n_jobs, progress=progress)
-    return np.mean(draws, axis=0)
+    return np.asarray(np.mean(draws, axis=0))

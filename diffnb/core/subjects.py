@@ -46,7 +46,10 @@ def each_subject(
 ) -> list[Disc]:
     """DiSC of every subject by itself; `wrap` may show progress."""
     return [
-        disc([x[np.flatnonzero(codes == subject)] for x, codes in zip(matrices, samples, strict=True)], settings)
+        disc(
+            [x[np.flatnonzero(codes == subject)] for x, codes in zip(matrices, samples, strict=True)],
+            settings,
+        )
         for subject in wrap(subjects)
     ]
 
@@ -56,10 +59,7 @@ def together(results: Sequence[Disc], /) -> Subjects:
     n_conditions = len(results[0].sigma)
     shared = [_shared([(r.vectors[m], r.sigma[m]) for r in results]) for m in range(n_conditions)]
     aligned = np.stack(
-        [
-            np.stack([_aligned(r.vectors[m], directions) for r in results])
-            for m, (_, directions) in enumerate(shared)
-        ]
+        [np.stack([_aligned(r.vectors[m], directions) for r in results]) for m, (_, directions) in enumerate(shared)]
     )
     return Subjects(
         mean=aligned.mean(axis=1),
@@ -86,7 +86,13 @@ def _aligned(vectors: Floats, directions: Floats) -> Floats:
 
 
 def swap_test(
-    results: Sequence[Disc], /, *, n_permutations: int, seed: int, n_jobs: int | None = None, progress: str | None = None
+    results: Sequence[Disc],
+    /,
+    *,
+    n_permutations: int,
+    seed: int,
+    n_jobs: int | None = None,
+    progress: str | None = None,
 ) -> Significance:
     """Test the shared σ by exchanging, in whole subjects, which condition is which.
 
@@ -128,4 +134,5 @@ def stability_over_samples(
         return np.stack([same_group(joint.mean[m], joint.sigma[m], group, seed) for m, group in enumerate(groups)])
 
     # another stream than the permutations
-    return np.mean(map_seeds(draw, seed + 1, n_bootstraps, n_jobs=n_jobs, progress=progress), axis=0)
+    draws = map_seeds(draw, seed + 1, n_bootstraps, n_jobs=n_jobs, progress=progress)
+    return np.asarray(np.mean(draws, axis=0))

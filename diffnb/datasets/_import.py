@@ -76,9 +76,7 @@ def from_image_pair(
     if wavelengths is None:
         obs["band"] = np.tile(np.arange(n_bands), 2)
     else:
-        obs["wavelength"] = np.tile(_one_for_each("wavelengths", wavelengths, n_bands, "band"), 2).astype(
-            float
-        )
+        obs["wavelength"] = np.tile(_one_for_each("wavelengths", wavelengths, n_bands, "band"), 2).astype(float)
     digits = len(str(max(shape) - 1))
     index = [f"pixel_{r:0{digits}d}_{c:0{digits}d}" for r, c in zip(row, col, strict=True)]
     var = pd.DataFrame({"row": row, "col": col}, index=index)

@@ -77,9 +77,7 @@ def planted_groups(
     return assemble(matrices, blocks)
 
 
-def _factor_model(
-    condition: str, blocks: list[Block], n_obs: int, rho: float, rng: np.random.Generator
-) -> np.ndarray:
+def _factor_model(condition: str, blocks: list[Block], n_obs: int, rho: float, rng: np.random.Generator) -> np.ndarray:
     """Noise, with one factor added to each block that the condition has."""
     values = rng.standard_normal((n_obs, sum(block.size for block in blocks)))
     stop = 0

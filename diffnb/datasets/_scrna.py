@@ -153,9 +153,7 @@ class _Genes:
     weight: np.ndarray
     marker_of: np.ndarray  # number of the cell type, −1 for none
 
-    def log_rate(
-        self, condition: str, cell_type: np.ndarray, spread: float, rng: np.random.Generator
-    ) -> np.ndarray:
+    def log_rate(self, condition: str, cell_type: np.ndarray, spread: float, rng: np.random.Generator) -> np.ndarray:
         """Log rate of each cell and gene before donor and depth; cells × genes."""
         stimulated = condition == "stimulated"
         eta = np.tile(self.log_mean, (len(cell_type), 1))
@@ -256,9 +254,7 @@ def _describe(condition: str, donor: int, cell_type: np.ndarray) -> pd.DataFrame
     )
 
 
-def _annotate(
-    counts: sparse.csr_matrix, obs: pd.DataFrame, genes: _Genes, n_cells: int, n_donors: int
-) -> ad.AnnData:
+def _annotate(counts: sparse.csr_matrix, obs: pd.DataFrame, genes: _Genes, n_cells: int, n_donors: int) -> ad.AnnData:
     """Normalise, and put names and truth beside the counts."""
     obs.index = pd.Index(numbered(CONDITIONS, [n_cells, n_cells]))
     obs["condition"] = pd.Categorical(obs["condition"], categories=list(CONDITIONS))

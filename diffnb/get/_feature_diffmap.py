@@ -38,7 +38,9 @@ def feature_diffmap(adata: AnnData, *, key: str = "feature_diffmap") -> pd.DataF
     tables = []
     for m, group in enumerate(found["groups"]):
         table = pd.DataFrame(
-            values[:, m * r : (m + 1) * r], index=adata.var_names, columns=[f"vector_{i + 1}" for i in range(r)]
+            values[:, m * r : (m + 1) * r],
+            index=adata.var_names,
+            columns=[f"vector_{i + 1}" for i in range(r)],
         )
         table.insert(0, "group", str(group))
         tables.append(table)

@@ -3,5 +3,6 @@
 from ._disc import disc
 from ._feature_diffmap import feature_diffmap
 from ._meta_features import meta_features
+from ._scorecard import scorecard
 
-__all__ = ["disc", "feature_diffmap", "meta_features"]
+__all__ = ["disc", "feature_diffmap", "meta_features", "scorecard"]

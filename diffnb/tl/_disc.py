@@ -253,7 +253,8 @@ def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[i
     together = sum(settled) - min(settled)
     if together >= p:
         raise ValueError(
-            f"n_eigenvectors={value!r} projects off {together} directions of {p} features: nothing is left. Ask for fewer."
+            f"n_eigenvectors={value!r} projects off {together} directions of {p} features: nothing is left."
+            " Ask for fewer."
         )
     return settled
 

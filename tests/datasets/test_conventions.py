@@ -22,9 +22,7 @@ SIMULATED = {
 }
 IMPORTED = {
     "from_image_pair": lambda: datasets.from_image_pair(np.ones((2, 3, 4)), np.ones((2, 3, 4))),
-    "from_parcels": lambda: datasets.from_parcels(
-        np.ones((4, 3)), conditions=list("aabb"), subjects=list("stst")
-    ),
+    "from_parcels": lambda: datasets.from_parcels(np.ones((4, 3)), conditions=list("aabb"), subjects=list("stst")),
 }
 MADE = {name: lambda name=name: getattr(datasets, name)(**SIMULATED[name]) for name in SIMULATED} | IMPORTED
 

@@ -109,9 +109,7 @@ def test_donors_differ_as_much_as_asked():
     def spread_between_donors(effect):
         adata = scrna(n_cells=240, n_genes=800, n_donors=4, donor_effect=effect)
         control = adata[adata.obs["condition"] == "control"]
-        means = [
-            control.X[(control.obs["donor"] == d).to_numpy()].mean(axis=0) for d in ("donor_1", "donor_2")
-        ]
+        means = [control.X[(control.obs["donor"] == d).to_numpy()].mean(axis=0) for d in ("donor_1", "donor_2")]
         return np.abs(np.asarray(means[0] - means[1])).mean()
 
     assert spread_between_donors(0.8) > 3 * spread_between_donors(0.0)

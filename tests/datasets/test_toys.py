@@ -171,9 +171,7 @@ def test_no_partial_correlation_is_independence():
 def test_full_partial_correlation_makes_the_conditions_alike_there():
     adata = datasets.partial_correlation(1.0, n_obs=5)
     rows = slice(150, 200)
-    np.testing.assert_array_equal(
-        adata.varp["covariance_A"][rows, rows], adata.varp["covariance_B"][rows, rows]
-    )
+    np.testing.assert_array_equal(adata.varp["covariance_A"][rows, rows], adata.varp["covariance_B"][rows, rows])
     assert adata.var["truth_A"].unique().tolist() == ["background"]
 
 

@@ -46,7 +46,7 @@ def disc(matrices, k, d, *, n_components=10, trivial_in_u=False, kernel="self_tu
     for m, p in enumerate(steps):
         u = np.hstack([span for j, span in enumerate(spans) if j != m])
         # the pseudo-inverse: spans of several conditions share the constant vector
-        q = np.eye(len(p)) - u @ np.linalg.pinv(u)
+        q = np.eye(len(p)) - u @ np.linalg.pinv(u, rcond=1e-10)
         _, sigma, vt = np.linalg.svd(p @ q)
         found.append((sigma[dropped : dropped + n_components], vt[dropped : dropped + n_components].T))
     return found

@@ -1,0 +1,256 @@
+"""Shift in connectivity: whether a feature correlates with the others as it did.
+
+Observations of each condition are dealt into folds of equal size, and the Fisher z of every pair of features
+is taken in every fold. A balanced contrast of the folds between conditions is the difference in z; contrasts
+within conditions are made of the same numbers, share its variance and hold no difference. Some of them give
+the variance of a pair, the others are put through the same statistic and give its null distribution. Nothing
+is assumed of the marginal distributions or of the correlations among features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+import numpy as np
+from scipy import special
+from scipy.linalg import hadamard
+
+from ._typing import Bools, Floats, Ints, Matrix
+from .arrays import BLOCK, column_range, columns, dense64
+from .threads import fitting_threads
+from .two_sample import Tested, by_columns
+
+#: observations of a condition below which there are no correlations to compare
+MIN_OBS = 8
+#: features above which fewer null contrasts, and above which four folds, give null values enough
+FEW_FEATURES, MANY_FEATURES = 1000, 5000
+#: folds, and the observations of a condition that they need
+FOLDS = ((8, 160), (4, 40), (2, MIN_OBS))
+#: contrasts within a condition that make the null distribution; the rest of them give variances
+NULL_CONTRASTS = {2: 1, 4: 1, 8: 3}
+#: degrees of freedom given to the variance that Fisher z has for most pairs
+PRIOR_DF = 20.0
+#: share of the null values beyond which the generalised Pareto distribution takes over
+TAIL = 0.1
+#: null values that are enough where features are few, and the most deals of the folds to get them
+ENOUGH, MAX_DEALS = 10_000, 10
+#: features on either side of the pairs that are looked at together
+TILE = 128
+#: two runs of features, and where they are in the blocks at hand
+Tile: TypeAlias = tuple[slice, slice, slice, slice]
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """A matrix and the rows of each of its units: folds or samples."""
+
+    matrix: Matrix
+    rows: Sequence[Ints]
+
+    def correlators(self, where: slice, /) -> list[Floats]:
+        """Columns of every unit, centred and of length one, so that their products are correlations."""
+        block = dense64(self.matrix[:, where])
+        return [_unit_length(block[rows]) for rows in self.rows]
+
+
+def connectivity(group: Matrix, reference: Matrix, /, *, seed: int = 0, n_jobs: int | None = None) -> Tested:
+    """Test for every feature whether its correlations with all others differ between two conditions.
+
+    With z the Fisher transform of a correlation, t_jk is the difference in z of features j and k over its
+    standard error, and the statistic of j is Σ_k max(t_jk² − c, 0), where c is passed by one partner in all
+    by chance. The result is in standard deviations of its null distribution; NaN for features that are
+    constant in a condition, and for all with fewer than `MIN_OBS` observations in one.
+    """
+    n_features = group.shape[1]
+    varies = varying(group) & varying(reference)
+    stat, pval = np.full(n_features, np.nan), np.full(n_features, np.nan)
+    n_folds = _n_folds(min(group.shape[0], reference.shape[0]), int(varies.sum()))
+    if n_folds and varies.sum() > 1:
+        kept = [columns(by_columns(x), varies) for x in (group, reference)]
+        stat[varies], pval[varies] = _over_deals(kept, n_folds, seed, n_jobs)
+    return Tested(stat, pval)
+
+
+def over_tiles(
+    units: Sequence[Units], work: Callable[[Floats, bool], tuple[Floats, Floats]], n_jobs: int | None, /
+) -> Floats:
+    """Sum up `work` over the tiles on and above the diagonal of features × features.
+
+    `work` gets the Fisher z of all units in a tile (units × rows × columns) and whether the tile is on the
+    diagonal, and returns what it adds to the features of the rows and of the columns, features being last.
+    """
+    from joblib import Parallel, delayed
+
+    n_features = units[0].matrix.shape[1]
+    sizes = np.array([rows.size for unit in units for rows in unit.rows])
+    # a correlation of ±1 in few observations is worth a large z, not an infinite one
+    limit = (1 - 0.1 / sizes)[:, None, None]
+
+    def add(x: list[Floats], y: list[Floats], diagonal: bool) -> tuple[Floats, Floats]:
+        z = np.empty((len(x), x[0].shape[1], y[0].shape[1]))
+        for left, right, correlation in zip(x, y, z, strict=True):
+            np.matmul(left.T, right, out=correlation)
+        np.clip(z, -limit, limit, out=z)
+        return work(np.arctanh(z, out=z), diagonal)
+
+    # products of tiles are too small for BLAS to share out; tiles are shared out instead
+    total: Floats = np.zeros(0)
+    with fitting_threads(0), Parallel(n_jobs=n_jobs or 1, prefer="threads") as parallel:
+        for left, right, tiles in _tiles(units, n_features):
+            results = parallel(
+                delayed(add)([x[:, i] for x in left], [y[:, j] for y in right], first == second)
+                for first, second, i, j in tiles
+            )
+            for (first, second, _, _), (to_rows, to_columns) in zip(tiles, results, strict=True):
+                if not total.size:
+                    total = np.zeros((*to_rows.shape[:-1], n_features))
+                total[..., first] += to_rows
+                total[..., second] += to_columns
+    return total
+
+
+def tail_pval(observed: Floats, null: Floats, /) -> Floats:
+    """P-value against a pooled null sample: by rank, and in its tail by a generalised Pareto fit."""
+    ordered = np.sort(null)
+    border = np.quantile(ordered, 1 - TAIL)
+    beyond = ordered[ordered > border] - border
+    by_rank = 1 - np.interp(observed, ordered, np.arange(ordered.size) / (ordered.size + 1))
+    by_rank = np.where(observed <= ordered[0], 1.0, by_rank)
+    if beyond.size < 5:
+        return np.asarray(by_rank)
+    shape, scale = _pareto(beyond)
+    share = (beyond.size + 1) / (ordered.size + 1)
+    reach = np.maximum(observed - border, 0.0) / scale
+    log_tail = -reach if shape < 1e-6 else -np.log1p(shape * reach) / shape
+    return np.asarray(np.where(observed > border, share * np.exp(log_tail), by_rank))
+
+
+def _pareto(beyond: Floats) -> tuple[float, float]:
+    """Shape (0, exponential, to ½) and scale by probability-weighted moments (Hosking & Wallis 1987)."""
+    size = beyond.size
+    mean = float(beyond.mean())
+    weighted = float(np.mean(beyond * (1 - (np.arange(1, size + 1) - 0.35) / size)))
+    shape = min(max(2 - mean / (mean - 2 * weighted), 0.0), 0.5) if mean > 2 * weighted else 0.5
+    return shape, mean * (1 - shape)
+
+
+def _over_deals(matrices: Sequence[Matrix], n_folds: int, seed: int, n_jobs: int | None) -> tuple[Floats, Floats]:
+    """Deal out folds; further deals only add to the null distribution where features are few."""
+    rng = np.random.default_rng(seed)
+    n_features = matrices[0].shape[1]
+    n_values = n_features * len(_null_pairs(NULL_CONTRASTS[n_folds], n_features))
+    n_deals = min(MAX_DEALS, -(-ENOUGH // n_values)) if n_features <= FEW_FEATURES else 1
+    deals = []
+    for _ in range(n_deals):
+        units = [Units(x, np.array_split(rng.permutation(x.shape[0]), n_folds)) for x in matrices]
+        deals.append(_excess(units, n_jobs))
+    null = np.concatenate([null.ravel() for _, null in deals])
+    observed = deals[0][0]
+    return (observed - null.mean()) / (null.std() or 1.0), tail_pval(observed, null)
+
+
+def _excess(units: Sequence[Units], n_jobs: int | None) -> tuple[Floats, Floats]:
+    """Sum up the excess of every feature: observed, and a row for each contrast that holds no difference."""
+    n_features, n_folds = units[0].matrix.shape[1], len(units[0].rows)
+    n_null = NULL_CONTRASTS[n_folds]
+    df = 2 * (n_folds - 1 - n_null) + PRIOR_DF
+    level = float(special.fdtri(1, df, 1 - 1 / n_features))
+    prior = sum(1 / (rows.size - 3) for unit in units for rows in unit.rows) / n_folds**2
+    balanced = hadamard(n_folds) / n_folds
+    pairs = _null_pairs(n_null, n_features)
+
+    def add_excess(z: Floats, diagonal: bool) -> tuple[Floats, Floats]:
+        ours, theirs = (np.tensordot(balanced, half, axes=1) for half in (z[:n_folds], z[n_folds:]))
+        bar = level * _variance([*ours[1 + n_null :], *theirs[1 + n_null :]], prior, df, z.shape[1:])
+        if diagonal:
+            bar[np.tril_indices(len(bar))] = np.inf
+        to_rows, to_columns = (np.empty((1 + len(pairs), size)) for size in bar.shape)
+        for number, (i, j, combine) in enumerate([(0, 0, np.subtract), *pairs]):
+            to_rows[number], to_columns[number] = _excess_of_features(combine(ours[i], theirs[j]), bar, level)
+        return to_rows, to_columns
+
+    excess = over_tiles(units, add_excess, n_jobs)
+    return excess[0], excess[1:]
+
+
+def _null_pairs(n_null: int, n_features: int) -> list[tuple[int, int, np.ufunc]]:
+    """Pair the contrasts of the conditions: each with each where features are few, else one with one."""
+    numbers = range(1, 1 + n_null)
+    mates = product(numbers, numbers) if n_features <= FEW_FEATURES else zip(numbers, numbers, strict=True)
+    return [(i, j, combine) for i, j in mates for combine in (np.add, np.subtract)]
+
+
+def _variance(contrasts: Sequence[Floats], prior: float, df: float, shape: tuple[int, ...]) -> Floats:
+    """Variance of a contrast of every pair, drawn towards that of Fisher z."""
+    variance = np.full(shape, PRIOR_DF * prior / df)
+    for contrast in contrasts:
+        variance += (2 / df) * np.square(contrast)
+    return variance
+
+
+def _excess_of_features(difference: Floats, bar: Floats, level: float) -> tuple[Floats, Floats]:
+    """Sum over rows and over columns by how much t² of the pairs exceeds the level."""
+    squared = np.square(difference, out=difference)
+    over = np.flatnonzero(squared > bar)
+    excess = level * (squared.ravel()[over] / bar.ravel()[over] - 1)
+    row, column = np.divmod(over, difference.shape[1])
+    n_rows, n_columns = difference.shape
+    return _summed(row, excess, n_rows), _summed(column, excess, n_columns)
+
+
+def _summed(place: Ints, values: Floats, size: int) -> Floats:
+    return np.bincount(place, values, minlength=size).astype(np.float64, copy=False)
+
+
+def _tiles(units: Sequence[Units], n_features: int) -> Iterator[tuple[list[Floats], list[Floats], list[Tile]]]:
+    """Walk over pairs of wide blocks of features, made dense two at a time, and the tiles inside."""
+    wide = TILE * max(1, BLOCK // (TILE * max(unit.matrix.shape[0] for unit in units)))
+    blocks = [slice(start, min(start + wide, n_features)) for start in range(0, n_features, wide)]
+    for number, rows in enumerate(blocks):
+        left = [x for unit in units for x in unit.correlators(rows)]
+        for block in blocks[number:]:
+            same = block == rows
+            right = left if same else [x for unit in units for x in unit.correlators(block)]
+            yield (
+                left,
+                right,
+                [
+                    (first, second, _within(first, rows), _within(second, block))
+                    for first in _narrow(rows)
+                    for second in _narrow(slice(first.start, block.stop) if same else block)
+                ],
+            )
+
+
+def _narrow(block: slice) -> list[slice]:
+    return [slice(start, min(start + TILE, block.stop)) for start in range(block.start, block.stop, TILE)]
+
+
+def _within(where: slice, block: slice) -> slice:
+    return slice(where.start - block.start, where.stop - block.start)
+
+
+def _unit_length(x: Floats) -> Floats:
+    mean = x.mean(axis=0)
+    x -= mean
+    length = np.sqrt(np.einsum("ij,ij->j", x, x))
+    # what rounding leaves of a constant is nought, so that it correlates with nothing
+    constant = length <= 1e-12 * np.sqrt(x.shape[0]) * np.abs(mean)
+    x *= np.where(constant, 0.0, 1 / np.where(constant, 1.0, length))
+    return x
+
+
+def varying(x: Matrix, /) -> Bools:
+    """Say which columns are not constant."""
+    low, high = column_range(x)
+    return np.asarray(high > low)
+
+
+def _n_folds(n_obs: int, n_features: int) -> int:
+    for n_folds, needed in FOLDS:
+        if n_obs >= needed and not (n_folds == FOLDS[0][0] and n_features > MANY_FEATURES):
+            return n_folds
+    return 0

@@ -1,0 +1,23 @@
+"""Figures of what `get` reads."""
+
+from ._brain import feature_brain
+from ._embedding import disc_embedding
+from ._graph import disc_graph
+from ._image import feature_image
+from ._rankings import disc_features, disc_groups
+from ._scorecard import scorecard
+from ._significance import disc_significance
+from ._vectors import disc_vectors, feature_diffmap
+
+__all__ = [
+    "disc_embedding",
+    "disc_features",
+    "disc_graph",
+    "disc_groups",
+    "disc_significance",
+    "disc_vectors",
+    "feature_brain",
+    "feature_diffmap",
+    "feature_image",
+    "scorecard",
+]

@@ -1,0 +1,67 @@
+"""Fixtures that all rooms share."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("MPLBACKEND", "agg")
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+
+# many small problems: threads would wait for each other, above all on a busy machine
+threadpool_limits(limits=1)
+
+ARRAY_TYPES = {
+    "ndarray": np.asarray,
+    "csr_matrix": sp.csr_matrix,
+    "csc_matrix": sp.csc_matrix,
+    "csr_array": sp.csr_array,
+    "csc_array": sp.csc_array,
+}
+
+
+@pytest.fixture(params=list(ARRAY_TYPES))
+def array_type(request):
+    """Turn a dense array into each kind of matrix in turn."""
+    return ARRAY_TYPES[request.param]
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
+def two_conditions(rng):
+    """Counts of 40 features: ten hang together only in the second condition, ten in both."""
+    rows = []
+    for own in (False, True):
+        x = rng.normal(size=(60, 40))
+        x[:, :10] += 1.5 * rng.normal(size=(60, 1))
+        if own:
+            x[:, 10:20] += 1.5 * rng.normal(size=(60, 1))
+        rows.append(x)
+    return rows
+
+
+@pytest.fixture
+def adata(two_conditions):
+    """The same as an AnnData, with donors nested in conditions and a layer."""
+    import anndata
+    import pandas as pd
+
+    x = np.concatenate(two_conditions)
+    obs = pd.DataFrame(
+        {
+            "condition": pd.Categorical(np.repeat(["ctrl", "stim"], 60), categories=["ctrl", "stim", "unused"]),
+            "donor": np.repeat([f"d{i}" for i in range(6)], 20),
+            "subject": np.tile(np.repeat(["s1", "s2", "s3"], 20), 2),
+            "age": np.linspace(20.5, 80.25, 120),
+        },
+        index=[f"cell{i}" for i in range(120)],
+    )
+    var = pd.DataFrame({"chosen": np.arange(40) < 30}, index=[f"gene{i}" for i in range(40)])
+    return anndata.AnnData(x, obs=obs, var=var, layers={"double": 2 * x})

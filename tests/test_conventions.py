@@ -1,0 +1,76 @@
+"""What holds for the whole package: signatures, docstrings, light import."""
+
+import inspect
+import re
+import subprocess
+import sys
+
+import pytest
+
+import diffnb as dn
+
+ROOMS = {"tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets}
+FUNCTIONS = {f"{room}.{name}": getattr(module, name) for room, module in ROOMS.items() for name in module.__all__}
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_at_most_two_arguments_are_positional(name):
+    parameters = inspect.signature(FUNCTIONS[name]).parameters.values()
+    positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    assert len(positional) <= 2
+
+
+@pytest.mark.parametrize("name", list(FUNCTIONS))
+def test_every_argument_is_documented_and_no_other(name):
+    function = FUNCTIONS[name]
+    doc = inspect.getdoc(function) or ""
+    names = list(inspect.signature(function).parameters)
+    if names:
+        section = doc.split("Parameters\n----------\n")[1].split("\n\nReturns\n")[0]
+        described = [part.strip() for line in re.findall(r"^(\w[\w, ]*)$", section, re.M) for part in line.split(",")]
+        assert described == names
+    assert ">>> " in doc, "no example"
+    assert "Returns\n-------" in doc
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.startswith("tl.")])
+def test_tools_take_adata_first_and_share_names(name):
+    parameters = inspect.signature(FUNCTIONS[name]).parameters
+    assert next(iter(parameters)) == "adata"
+    if "groupby" in parameters:
+        assert list(parameters)[1] == "groupby"
+    assert not set(parameters) & {"seed", "k", "n_pcs", "inplace", "key", "n_perm"} - {"key"}
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.split(".")[0] in ("tl", "get", "pl")])
+def test_all_but_the_first_arguments_are_annotated(name):
+    signature = inspect.signature(FUNCTIONS[name])
+    assert signature.return_annotation is not inspect.Signature.empty
+    assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+def modules_after(line):
+    code = f"{line}; import sys; print(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_is_light():
+    heavy = {"scanpy", "matplotlib", "sklearn", "dask", "nilearn", "jupyterlab", "ipywidgets", "anndata", "tqdm"}
+    assert not modules_after("import diffnb") & heavy
+
+
+def test_tools_need_neither_plots_nor_scanpy():
+    loaded = modules_after("import diffnb as dn; dn.tl.disc; dn.get.disc")
+    assert not loaded & {"scanpy", "matplotlib.pyplot", "nilearn", "jupyterlab", "ipywidgets"}
+
+
+def test_the_numerics_know_nothing_of_anndata_or_plots():
+    core = [f"import diffnb.core.{m}" for m in ("disc", "choose", "pipeline", "scorecard", "subjects", "graph")]
+    assert not modules_after("; ".join(core)) & {"anndata", "matplotlib", "ipywidgets", "scanpy"}
+
+
+def test_rooms_are_listed_and_unknown_ones_refused():
+    assert {"tl", "get", "pl", "datasets"} <= set(dir(dn))
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = dn.nonsense
