@@ -47,7 +47,7 @@ def scaled(rng):
 
 
 def skewed(rng):
-    """Counts with many zeros, alike in both conditions."""
+    """Draw counts with many zeros, alike in both conditions."""
     return np.log1p(rng.negative_binomial(1, 0.4, size=(2, N_OBS, N_FEATURES)).astype(float))
 
 

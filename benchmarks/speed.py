@@ -32,7 +32,7 @@ def correlated(n, p, conditions, seed=0):
 
 
 def digits(n_each=2000):
-    """The ten digits of MNIST, or noise of the same shape where the data is not at hand."""
+    """Read the ten digits of MNIST, or make noise of the same shape where the data is not at hand."""
     folder = DATA / "mnist"
     if not folder.is_dir():
         return correlated(n_each, 784, 10), "simulated (MNIST not found)"

@@ -30,6 +30,7 @@ from .graph import (
     standardized_within,
 )
 from .spectrum import complement, right_singular_pairs, walk_eigenvectors
+from .threads import fitting_threads
 
 Standardize: TypeAlias = Literal["global", "within"]
 GraphKind: TypeAlias = Literal["dense", "knn"]
@@ -71,9 +72,9 @@ class Disc:
 
 def disc(matrices: Sequence[Matrix], settings: Settings, /) -> Disc:
     """Differential vectors of every condition against the span of all others (Eqs. 6, 7; 19–21)."""
-    return from_walks(
-        [feature_walk(points, settings) for points in as_points(matrices, settings.standardize)], settings
-    )
+    with fitting_threads(matrices[0].shape[1]):
+        points = as_points(matrices, settings.standardize)
+        return from_walks([feature_walk(c, settings) for c in points], settings)
 
 
 def as_points(matrices: Sequence[Matrix], standardize: Standardize | None, /) -> list[Columns]:

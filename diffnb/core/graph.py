@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import cross, dense64, gram, mean_and_variance
+from .threads import by_rows
 
 Metric: TypeAlias = Literal["euclidean", "correlation", "cosine"]
 #: (distance, bandwidth of one end, bandwidth of the other end) → weight, all arrays of one shape
@@ -197,11 +198,16 @@ def _cosines(products: Floats, norms: Floats, where: slice) -> tuple[Floats, Flo
 
 def _to_squared(products: Floats, rows: Floats, cols: Floats, *, start: int) -> Floats:
     """Turn inner products into squared distances in place, the distance to itself zero."""
-    total = rows[:, None] + cols
-    products *= -2.0
-    products += total
-    total *= DUPLICATE
-    products[products < total] = 0.0
+
+    def convert(part: slice) -> None:
+        block, norms = products[part], rows[part, None]
+        block *= -2.0
+        block += norms
+        block += cols
+        # what is left of duplicates, which are as long as each other, is rounding
+        block[block < (2 * DUPLICATE) * norms] = 0.0
+
+    by_rows(convert, products.shape)
     own = np.arange(len(rows))
     products[own, own + start] = 0.0
     return products
@@ -211,7 +217,12 @@ def smallest(distances: Floats, count: int, start: int = 0, /) -> tuple[Ints, Fl
     """Positions and values of the `count` smallest of every row, its own place left out; overwrites that place."""
     own = np.arange(len(distances))
     distances[own, own + start] = np.inf
-    found = np.argpartition(distances, count - 1, axis=1)[:, :count]
+    found = np.empty((len(distances), count), dtype=np.int64)
+
+    def search(part: slice) -> None:
+        found[part] = np.argpartition(distances[part], count - 1, axis=1)[:, :count]
+
+    by_rows(search, distances.shape)
     squared = np.take_along_axis(distances, found, axis=1)
     # by distance, then by position: the same neighbours whatever the blocks
     order = np.lexsort((found, squared), axis=1)
@@ -227,16 +238,26 @@ def bandwidths(squared_kth: Floats, /) -> Floats:
 
 def kth_smallest(distances: Floats, k: int, /) -> Floats:
     """Squared distance to the k-th neighbour, the feature itself not counted."""
-    # its own zero is the smallest of each row, so the k-th neighbour stands at place k
-    return np.partition(distances, k, axis=1)[:, k].copy()
+    found: Floats = np.empty(len(distances))
+
+    def search(part: slice) -> None:
+        # its own zero is the smallest of each row, so the k-th neighbour stands at place k
+        found[part] = np.partition(distances[part], k, axis=1)[:, k]
+
+    by_rows(search, distances.shape)
+    return found
 
 
 def dense_weights(distances: Floats, sigma: Floats, /, *, kernel: Kernel = "self_tuning") -> Floats:
     """Weights between all features, from squared distances, which are overwritten."""
     if kernel == "self_tuning":
-        distances /= -(sigma**2)[:, None]
-        half = np.exp(distances, out=distances)
-        weights = half + half.T
+
+        def decay(part: slice) -> None:
+            distances[part] /= -(sigma[part] ** 2)[:, None]
+            np.exp(distances[part], out=distances[part])
+
+        by_rows(decay, distances.shape)
+        weights: Floats = distances + distances.T
         weights *= 0.5
         return weights
     if kernel == "self_tuning_product":

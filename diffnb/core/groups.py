@@ -9,7 +9,6 @@ from scipy.optimize import linear_sum_assignment
 
 from ._typing import Bools, Floats, Ints
 from .disc import scores
-from .threads import fitting_threads
 
 BACKGROUND = 0
 #: rows looked at for the silhouette; more change its value by less than the gaps between candidates
@@ -32,10 +31,11 @@ def leading_count(sigma: Floats, /, *, null: float = 0.0) -> int:
     A drop is clear when its logarithm is at least 0.4 of the largest one and, where any is, four times the
     usual one below `null`: the largest alone would stop at the first vector whenever one group is much
     stronger. `null` is the σ that chance gives: structure shared by all conditions leaves that much behind.
+    Where no σ is above it, no vector leads.
     """
-    above = max(1, int((sigma > null).sum()))
-    if len(sigma) < 3 or above == 1:
-        return 1
+    above = int((sigma > null).sum())
+    if len(sigma) < 3 or above <= 1:
+        return min(1, above)
     floor = np.finfo(float).tiny
     drops = np.log(np.maximum(sigma[:-1], floor) / np.maximum(sigma[1:], floor))
     candidates = drops[:above]
@@ -62,8 +62,12 @@ def feature_groups(
     best silhouette is taken.
     """
     r = leading_count(sigma) if n_leading is None else n_leading
+    if n_clusters is not None:
+        r = max(1, r)
+    length = scores(vectors[:, : max(1, r)], sigma[: max(1, r)])
+    if r == 0:
+        return FeatureGroups(np.zeros(len(length), dtype=int), length, 0, 1)
     rows = vectors[:, :r] * sigma[:r]
-    length = scores(vectors[:, :r], sigma[:r])
     far = length > _two_means_cut(length)
     candidates = range(1, 2 * r + 1) if n_clusters is None else (n_clusters - 1,)
     tried = [_cluster(rows, far, k, seed) for k in candidates]
@@ -76,23 +80,26 @@ def _two_means_cut(values: Floats) -> float:
     """Return where the best split of the values into two groups lies: 2-means on a line, exactly."""
     ordered = np.sort(values)
     n = len(ordered)
+    if n < 2:
+        return -np.inf
     left = np.arange(1, n)
     sums = np.cumsum(ordered)
     # least spread within is most spread between
     between = (sums[:-1] - left / n * sums[-1]) ** 2 / (left * (n - left))
-    return float(ordered[int(between.argmax())]) if n > 1 else -np.inf
+    return float(ordered[int(between.argmax())])
 
 
 def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
     """Cluster the far rows and give every row to the nearest centre; 0 is the background's."""
     from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
 
     chosen = rows[far]
     n_groups = min(n_groups, len(np.unique(chosen, axis=0)))
     if n_groups == 0:
         return np.zeros(len(rows), dtype=int)
     # a handful of columns: threads would only wait for each other
-    with fitting_threads(0):
+    with threadpool_limits(limits=1):
         centres = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
     near = rows[~far].mean(axis=0)
     distance = [((rows - centre) ** 2).sum(axis=1) for centre in (near, *centres)]

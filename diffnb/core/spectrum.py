@@ -12,9 +12,12 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ._typing import Floats
 from .graph import Walk
+from .threads import small_steps_of_scipy
 
 #: below this many nodes a direct solver is as fast as an iterative one, and indifferent to equal eigenvalues
 DIRECT = 500
+#: a column whose part outside the others is below this share repeats them
+REPEATED = 1e-12
 
 
 def fix_signs(vectors: Floats, /) -> Floats:
@@ -47,7 +50,8 @@ def _lanczos(operator: Any, count: int, seed: int) -> tuple[Floats, Floats]:
     # a wider basis than ARPACK's default: bulk eigenvalues lie close together and stall a narrow one
     width = min(p - 1, max(3 * count, count + 30))
     try:
-        values, vectors = eigsh(operator, k=count, which="LA", v0=start, ncv=width, tol=1e-12, maxiter=50 * p)
+        with small_steps_of_scipy():
+            values, vectors = eigsh(operator, k=count, which="LA", v0=start, ncv=width, tol=1e-12, maxiter=50 * p)
     except ArpackNoConvergence as stalled:  # pragma: no cover - only for spectra that are flat to rounding
         raise RuntimeError(
             f"the eigensolver found only {len(stalled.eigenvalues)} of {count} eigenvectors;"
@@ -67,18 +71,32 @@ def walk_eigenvectors(walk: Walk, count: int, /, *, seed: int = 0) -> tuple[Floa
 def complement(spans: Sequence[Floats], /) -> Callable[[Floats], Floats]:
     """Return v ↦ v − U(U⁺v), the projection off the span of all columns, never formed as a matrix.
 
-    Columns that repeat others (two conditions that share eigenvectors, the constant one above all) are
-    dropped by a rank-revealing QR, so that the projection stays one.
+    Conditions share at least the constant eigenvector; columns that repeat others are left out, so that the
+    projection stays one.
     """
-    stacked = np.hstack(spans)
-    basis, triangle, _ = scipy.linalg.qr(stacked, mode="economic", pivoting=True, check_finite=False)
-    diagonal = np.abs(np.diag(triangle))
-    basis = basis[:, diagonal > 1e-12 * diagonal[0]]
+    basis = _orthonormal(_constant_once(np.hstack(spans)))
 
     def project(v: Floats) -> Floats:
         return np.asarray(v - basis @ (basis.T @ v))
 
     return project
+
+
+def _constant_once(columns: Floats) -> Floats:
+    constant = np.ptp(columns, axis=0) <= 1e-12 * np.abs(columns).max(axis=0)
+    repeated = constant & (np.cumsum(constant) > 1)
+    return columns[:, ~repeated]
+
+
+def _orthonormal(columns: Floats) -> Floats:
+    basis, triangle = np.linalg.qr(columns)
+    diagonal = np.abs(np.diag(triangle))
+    if diagonal.min() > REPEATED * diagonal.max():
+        return basis
+    # some column repeats others: the slower QR that sorts such columns to the end
+    basis, triangle, _ = scipy.linalg.qr(columns, mode="economic", pivoting=True, check_finite=False)
+    diagonal = np.abs(np.diag(triangle))
+    return np.asarray(basis[:, diagonal > REPEATED * diagonal[0]])
 
 
 def right_singular_pairs(

@@ -10,7 +10,7 @@ from diffnb.core.groups import feature_groups, leading_count, matched, same_grou
         ([0.86, 0.76, 0.33, 0.32, 0.28, 0.26, 0.25], 0.0, 2),
         ([0.90, 0.40, 0.10, 0.09, 0.085, 0.08, 0.079], 0.0, 2),
         ([0.87, 0.66, 0.53, 0.41, 0.40, 0.39, 0.39], 0.55, 2),
-        ([0.87, 0.66, 0.53, 0.41, 0.40, 0.39, 0.39], 0.90, 1),
+        ([0.87, 0.66, 0.53, 0.41, 0.40, 0.39, 0.39], 0.90, 0),
         ([0.5, 0.1], 0.0, 1),
     ],
     ids=["one gap", "two steps", "the third is chance", "all are chance", "too few to tell"],
@@ -44,6 +44,14 @@ def test_a_vector_with_two_ends_gives_two_groups(rng):
     assert found.n_clusters == 3
     assert len(set(found.labels[:10])) == 1
     assert found.labels[0] != found.labels[10]
+
+
+def test_nothing_above_chance_is_all_background(vectors):
+    found = feature_groups(*vectors, n_leading=0)
+    assert (found.labels == 0).all()
+    assert (found.n_leading, found.n_clusters) == (0, 1)
+    assert np.isfinite(found.scores).all()
+    assert feature_groups(*vectors, n_leading=0, n_clusters=3).n_clusters == 3
 
 
 def test_a_number_of_clusters_is_respected(vectors):

@@ -1,0 +1,99 @@
+"""The first things a newcomer reads must be true: README, docs and quickstart."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+QUICKSTART = ROOT / "notebooks" / "00_quickstart.ipynb"
+MACHINE_PATHS = ("/home/", "/root/", "/work/", "/tmp/", "/Users/")
+LARGEST = 1_500_000
+
+
+def name(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def relative_links(text):
+    """Targets of links and pictures that are files of this repository."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    targets = re.findall(r"\]\(([^)\s]+)[^)]*\)", prose)
+    return [t.split("#")[0] for t in targets if not re.match(r"[a-z]+:|#", t)]
+
+
+@pytest.fixture(scope="module")
+def notebook():
+    return nbformat.read(QUICKSTART, as_version=4)
+
+
+@pytest.fixture(scope="module")
+def outputs(notebook):
+    return [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+
+
+def test_the_example_in_the_readme_runs_as_it_stands(capsys):
+    examples = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert len(examples) == 1
+    seen: dict[str, object] = {}
+    with mpl.rc_context({"backend": "agg"}):
+        exec(compile(examples[0], "README.md", "exec"), seen)
+    plt.close("all")
+    var = seen["adata"].var
+    assert set(var["truth"][var["disc_stimulated"] == "stimulated1"]) == {"module_stimulated"}
+    assert (var["truth"] == "module_stimulated").sum() == (var["disc_stimulated"] == "stimulated1").sum() == 30
+    assert "pval" in capsys.readouterr().out
+
+
+def test_the_readme_names_the_two_commands_and_the_makefile_has_them():
+    text, makefile = (ROOT / f for f in ("README.md", "Makefile"))
+    for command in ("lab", "test"):
+        assert f"`make {command}`" in text.read_text(encoding="utf-8")
+        assert re.search(rf"^{command}:", makefile.read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_every_relative_link_and_picture_exists(page):
+    missing = [t for t in relative_links(page.read_text(encoding="utf-8")) if not (page.parent / t).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("page", [*PAGES, QUICKSTART], ids=name)
+def test_no_page_names_a_place_on_some_machine(page):
+    text = page.read_text(encoding="utf-8")
+    assert [path for path in MACHINE_PATHS if path in text] == []
+
+
+def test_links_in_the_quickstart_exist(notebook):
+    text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    assert relative_links(text)
+    assert [t for t in relative_links(text) if not (QUICKSTART.parent / t).exists()] == []
+
+
+def test_the_quickstart_was_run_from_top_to_bottom(notebook):
+    counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
+    assert counts == list(range(1, len(counts) + 1))
+
+
+def test_the_quickstart_shows_tables_and_figures_and_nothing_went_wrong(outputs):
+    kinds = [o.output_type for o in outputs]
+    assert "error" not in kinds
+    assert [o.text for o in outputs if o.output_type == "stream" and o.name == "stderr"] == []
+    assert sum("image/png" in o.get("data", {}) for o in outputs) >= 5
+    assert sum("text/html" in o.get("data", {}) for o in outputs) >= 5
+
+
+def test_the_quickstart_opens_with_any_python_kernel(notebook):
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert "widgets" not in notebook.metadata
+
+
+def test_the_quickstart_is_small_enough_to_download():
+    assert QUICKSTART.stat().st_size <= LARGEST
