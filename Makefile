@@ -4,10 +4,9 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-# not the default `venv` pip: old ones resolve slowly and cannot read newer metadata
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: lab test lint types unit notebooks python clean help
+.PHONY: help python lab test lint types unit notebooks clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
@@ -30,8 +29,9 @@ $(VENV)/.test: pyproject.toml $(VENV)/.lab
 	@$(PIP) install -e '.[test]'
 	@touch $@
 
+# JupyterLab refuses to run as root, as one does in a container, unless told that it may
 lab: $(VENV)/.lab
-	$(BIN)/jupyter lab notebooks/00_quickstart.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb
 
 test: lint types unit notebooks
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 
+import numpy as np
 from _tools import save, table
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 
@@ -77,10 +78,37 @@ def defaults(n_seeds):
     return rows
 
 
+def few_observations(n_seeds):
+    """Worst and median AUROC and ARI with fewer and fewer observations."""
+    rows = {}
+    for n_obs in (10, 20, 30, 50, 100, 200):
+        found = [
+            quality(dn.datasets.planted_groups(n_features=500, n_obs=n_obs, group_size=25, random_state=seed))
+            for seed in range(n_seeds)
+        ]
+        values = {name: [v for r in found for v in r[name].values()] for name in ("auroc", "ari")}
+        rows[n_obs] = {name: (min(v), float(np.median(v))) for name, v in values.items()}
+    lines = [[n, *(f"{low:.2f} / {mid:.2f}" for low, mid in r.values())] for n, r in rows.items()]
+    table("Few observations, 500 features", ["n per condition", "AUROC worst / median", "ARI worst / median"], lines)
+    return rows
+
+
+def nothing_there(n_seeds):
+    """Share of conditions in which a group is named although the conditions do not differ."""
+    named = []
+    for seed in range(n_seeds):
+        adata = dn.datasets.planted_groups(n_features=500, n_obs=200, group_size=25, n_groups=0, random_state=seed)
+        dn.tl.disc(adata, "condition")
+        named += [(adata.var[f"disc_{group}"] != "background").any() for group in "AB"]
+    share = float(np.mean(named))
+    table("No difference, two shared groups", ["conditions", "with a group named"], [[len(named), share]])
+    return share
+
+
 def sweep(n_seeds):
     """Grid of graph, neighbours and eigenvectors: worst AUROC / worst ARI."""
     grid = [(graph, k, d) for graph in ("knn", "dense") for k in (5, 8, 15, 25, 40) for d in (5, 10, 20, 40)]
-    names = [n for n in PROBLEMS if "p=5000" not in n]
+    names = [n for n in PROBLEMS if "p=5000" not in n and "p=2000" not in n]
     rows = {}
     for name in names:
         datasets = [PROBLEMS[name](random_state=seed) for seed in range(n_seeds)]
@@ -107,7 +135,7 @@ def sweep(n_seeds):
 
 if __name__ == "__main__":
     n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    results = {"defaults": defaults(n_seeds)}
+    results = {"defaults": defaults(n_seeds), "few": few_observations(n_seeds), "nothing": nothing_there(20)}
     if "sweep" in sys.argv[1:]:
         results["sweep"] = sweep(2)
     save("defaults", results)

@@ -86,8 +86,9 @@ def disc(
     density_normalize
         Divide out how densely features lie before the walk is made, as the authors' code does.
     graph
-        `"dense"`, `"knn"` (each feature keeps its 2 × `n_neighbors` nearest), or `"auto"`: nearest neighbours,
-        unless the dense graph shows clearly wider gaps in σ.
+        `"dense"`, `"knn"` (each feature keeps its 2 × `n_neighbors` nearest), or `"auto"`: dense where features
+        are on one scale (or made so by `metric` or `standardize`) and at most 5,000, nearest neighbours
+        otherwise.
     n_neighbors
         The local scale of a feature is the distance to this neighbour; `"auto"`: 25, or a fifth of the
         features.
@@ -98,7 +99,9 @@ def disc(
     n_components
         Differential vectors per condition.
     n_clusters
-        Groups of features per condition, the background counted; `"auto"`: by the drop in σ and the silhouette.
+        Groups of features per condition, the background counted; `"auto"`: by σ above what a few deals of the
+        labels give, the last clear drop in it, and the silhouette. Where no σ is above chance, all features are
+        background.
     n_permutations
         Permutations for p-values of σ; 0 for none.
     null
