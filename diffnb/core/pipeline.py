@@ -84,7 +84,7 @@ def _pooled(matrices: Sequence[Matrix], plan: Plan, samples: Sequence[Ints], n_j
     chosen = choose(matrices, plan.request, plan.base)
     result, settings = chosen.result, chosen.settings
     null = chance_sigma(matrices, settings, samples=samples) if plan.n_clusters is None else 0.0
-    groups = _groups(result.vectors, result.sigma, plan, null)
+    groups = _groups(result.vectors, result.sigma, plan, [leading_count(s, null=null) for s in result.sigma])
     significance = None
     if plan.n_permutations:
         significance = permutation_test(
@@ -139,8 +139,9 @@ def _per_sample(
         wrap=lambda s: tqdm(s, desc="samples", disable=len(s) < 10, leave=False),
     )
     joint = together(results)
-    swapped = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed).null_sigma
-    groups = _groups(joint.mean, joint.sigma, plan, float(swapped[..., 0].max()))
+    chance = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed + 2)
+    leading = [leading_count(s, null=float(chance.null_sigma[..., 0].max())) for s in chance.sigma]
+    groups = _groups(joint.mean, joint.sigma, plan, leading)
     significance = None
     if plan.n_permutations:
         significance = swap_test(results, n_permutations=plan.n_permutations, seed=settings.seed, n_jobs=n_jobs)
@@ -167,8 +168,8 @@ def _per_sample(
     )
 
 
-def _groups(vectors: Floats, sigma: Floats, plan: Plan, null: float) -> list[FeatureGroups]:
+def _groups(vectors: Floats, sigma: Floats, plan: Plan, leading: Sequence[int]) -> list[FeatureGroups]:
     return [
-        feature_groups(v, s, n_clusters=plan.n_clusters, n_leading=leading_count(s, null=null), seed=plan.base.seed)
-        for v, s in zip(vectors, sigma, strict=True)
+        feature_groups(v, s, n_clusters=plan.n_clusters, n_leading=r, seed=plan.base.seed)
+        for v, s, r in zip(vectors, sigma, leading, strict=True)
     ]

@@ -77,6 +77,10 @@ def _shared(found: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     return levels[:count], fix_signs(directions[:, :count])
 
 
+def _from_one(sigma: Floats) -> Floats:
+    return np.asarray(sigma / sigma[0]) if sigma[0] > 0 else sigma
+
+
 def _aligned(vectors: Floats, directions: Floats) -> Floats:
     """Order and turn a subject's vectors to fit the shared directions."""
     cosines = directions.T @ vectors
@@ -94,8 +98,10 @@ def swap_test(
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Significance:
-    """Test the shared σ by exchanging, in whole subjects, which condition is which.
+    """Test how well subjects agree by exchanging, in whole subjects, which condition is which.
 
+    The statistic is the level of the shared directions with the σ of every subject and condition scaled to
+    begin at 1: 1 where all agree. Without that scaling the condition with the larger σ would hide the other.
     A subject's vectors for one condition do not depend on what the others are called, so nothing is computed
     anew: only the bringing together is repeated.
     """
@@ -104,7 +110,7 @@ def swap_test(
     def shared_sigma(order: Sequence[Ints]) -> Floats:
         return np.stack(
             [
-                _shared([(r.vectors[o[m]], r.sigma[o[m]]) for r, o in zip(results, order, strict=True)])[0]
+                _shared([(r.vectors[o[m]], _from_one(r.sigma[o[m]])) for r, o in zip(results, order, strict=True)])[0]
                 for m in range(n_conditions)
             ]
         )

@@ -69,7 +69,7 @@ def disc_significance(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     One row a condition and component; columns `group`, `component` (from 1), `sigma`, `pval`, and for the
     tested statistic `sigma_tested`, `null_median` and `null_95` (median and 95 % quantile over permutations);
     NaN where nothing was tested. Under `null="connectivity"` the tested σ is that of data standardised
-    within conditions.
+    within conditions; where samples were analysed one by one it is how well they agree, 1 at most.
 
     Examples
     --------

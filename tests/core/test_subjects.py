@@ -66,6 +66,18 @@ def test_swapping_finds_what_subjects_share(subjects):
     assert found.null_sigma.shape == (99, 2, 3)
 
 
+def test_a_weak_condition_is_not_hidden_by_a_strong_one(rng):
+    """Both conditions have a group of their own, that of the first much looser."""
+    matrices, codes = [], []
+    for own, strength in ((slice(0, 10), 0.9), (slice(10, 20), 3.0)):
+        x = rng.normal(size=(10 * 80, 40))
+        x[:, own] += strength * rng.normal(size=(10 * 80, 1))
+        matrices.append(x)
+        codes.append(np.repeat(np.arange(10), 80))
+    found = swap_test(each_subject(matrices, codes, range(10), SETTINGS), n_permutations=99, seed=0)
+    assert found.pvals[:, 0].max() <= 0.05
+
+
 def test_groups_are_stable_over_subjects(subjects):
     from diffnb.core.groups import feature_groups
 
