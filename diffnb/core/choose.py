@@ -18,8 +18,8 @@ from .spectrum import walk_eigenvectors
 
 #: more neighbours than this blur groups of 25 features, fewer lose the gap in σ
 NEIGHBORS = 25
-#: eigenvectors of the other conditions to project off, unless their spectrum shows more
-EIGENVECTORS = 20
+#: eigenvectors of the other conditions to project off where the spectrum is smooth, and at least where it is not
+EIGENVECTORS, AT_LEAST = 20, 10
 #: how far down the spectrum a gap is looked for
 MOST_EIGENVECTORS = 40
 #: a dense graph holds several p × p arrays: 200 MB each at this many features
@@ -70,14 +70,16 @@ def _one_scale(points: Columns) -> bool:
 def eigenvectors_for(eigenvalues: Floats, n_features: int, n_conditions: int, /) -> int:
     """Return how many eigenvectors of a condition to project off.
 
-    At least 20, or a twelfth of the features where there are few; more where the eigenvalues fall clearly
-    only later, because structure that all conditions share must not be left in. Together the other
-    conditions never take more than a third of the room.
+    Where one fall of the eigenvalues towers over the others, all before it and a quarter more, because
+    structure that all conditions share must not be left in; at least 10, because structure may be finer than
+    its gap. In a smooth spectrum 20. Never more than a twelfth of the features without a gap, nor, the other
+    conditions together, than a third of them.
     """
     most = max(1, n_features // (3 * max(1, n_conditions - 1)))
-    base = max(2, min(EIGENVECTORS, n_features // 12))
+    few = max(2, n_features // 12)
     gap = _towering_gap(eigenvalues)
-    return min(most, len(eigenvalues), max(base, gap + gap // 8))
+    wanted = max(min(AT_LEAST, few), gap + gap // 4) if gap else min(EIGENVECTORS, few)
+    return min(most, len(eigenvalues), wanted)
 
 
 def _towering_gap(eigenvalues: Floats) -> int:

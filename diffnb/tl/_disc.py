@@ -94,8 +94,8 @@ def disc(
         features.
     n_eigenvectors
         Eigenvectors of the other conditions to project off, the constant one counted; one number, or one per
-        condition (a list in the order of the conditions, or a mapping). `"auto"`: 20 or a twelfth of the
-        features, more where the spectrum shows more.
+        condition (a list in the order of the conditions, or a mapping). `"auto"`: by the gap in the spectrum
+        of each condition, at least 10; 20 where there is none; fewer where features are few.
     n_components
         Differential vectors per condition.
     n_clusters

@@ -34,11 +34,13 @@ def spectrum_with(n_groups, n=40):
 
 def test_eigenvectors_reach_past_all_shared_groups():
     assert eigenvectors_for(spectrum_with(30), 2000, 2) >= 31
-    assert eigenvectors_for(spectrum_with(4), 2000, 2) == 20
+    assert eigenvectors_for(spectrum_with(4), 2000, 2) == 10
+    assert eigenvectors_for(0.9 ** np.arange(40), 2000, 2) == 20
 
 
 def test_eigenvectors_leave_room():
-    assert eigenvectors_for(spectrum_with(4), 60, 2) == 5
+    assert eigenvectors_for(spectrum_with(4), 60, 2) == 6
+    assert eigenvectors_for(0.9 ** np.arange(15), 60, 2) == 5
     assert eigenvectors_for(spectrum_with(4), 300, 11) <= 300 // 30
     assert eigenvectors_for(np.linspace(1, 0.5, 20), 30, 2) == 2
 
