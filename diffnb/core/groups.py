@@ -13,6 +13,8 @@ from .disc import scores
 BACKGROUND = 0
 #: rows looked at for the silhouette; more change its value by less than the gaps between candidates
 SILHOUETTE_ROWS = 2000
+#: most rounds that centres take to settle
+SETTLING_ROUNDS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +102,22 @@ def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
         return np.zeros(len(rows), dtype=int)
     # a handful of columns: threads would only wait for each other
     with threadpool_limits(limits=1):
-        centres = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
-    near = rows[~far].mean(axis=0)
-    distance = [((rows - centre) ** 2).sum(axis=1) for centre in (near, *centres)]
-    return np.asarray(np.argmin(distance, axis=0))
+        found = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
+    centres = np.vstack([rows[~far].mean(axis=0), found])
+    labels = _nearest_centre(rows, centres)
+    # a few rounds of k-means from there: a centre of rows on both sides of the origin moves to one of them
+    for _ in range(SETTLING_ROUNDS):
+        centres = np.stack(
+            [rows[labels == g].mean(axis=0) if (labels == g).any() else c for g, c in enumerate(centres)]
+        )
+        before, labels = labels, _nearest_centre(rows, centres)
+        if (labels == before).all():
+            break
+    return labels
+
+
+def _nearest_centre(rows: Floats, centres: Floats) -> Ints:
+    return np.asarray(np.argmin([((rows - centre) ** 2).sum(axis=1) for centre in centres], axis=0))
 
 
 def _silhouette(rows: Floats, labels: Ints, seed: int) -> float:

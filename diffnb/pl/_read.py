@@ -76,7 +76,8 @@ def group_colors(adata: AnnData, key: str) -> dict[str, str]:
 def vector_count(n_vectors: int | None, condition: Condition) -> int:
     """Return how many vectors to draw, the leading ones unless told."""
     if n_vectors is None:
-        return min(condition.n_leading, condition.n_vectors)
+        # none may lead; the first is drawn all the same
+        return min(max(1, condition.n_leading), condition.n_vectors)
     most = condition.n_vectors
     return validate.count("n_vectors", n_vectors, at_most=most, why=f"{most} were computed")
 
