@@ -74,7 +74,7 @@ def feature_groups(
     candidates = range(1, 2 * r + 1) if n_clusters is None else (n_clusters - 1,)
     tried = [_cluster(rows, far, k, seed) for k in candidates]
     fits = [_silhouette(rows, labels, seed) for labels in tried] if len(tried) > 1 else [0.0]
-    ordered = _by_score(tried[int(np.argmax(fits))], length)
+    ordered = _by_score(_settled(rows, tried[int(np.argmax(fits))]), length)
     return FeatureGroups(ordered, length, r, int(ordered.max()) + 1)
 
 
@@ -103,13 +103,16 @@ def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
     # a handful of columns: threads would only wait for each other
     with threadpool_limits(limits=1):
         found = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
-    centres = np.vstack([rows[~far].mean(axis=0), found])
-    labels = _nearest_centre(rows, centres)
-    # a few rounds of k-means from there: a centre of rows on both sides of the origin moves to one of them
+    return _nearest_centre(rows, np.vstack([rows[~far].mean(axis=0), found]))
+
+
+def _settled(rows: Floats, labels: Ints) -> Ints:
+    """Let centres settle in a few rounds of k-means: one between both sides of the origin moves to one of them."""
+    n_groups = int(labels.max()) + 1
     for _ in range(SETTLING_ROUNDS):
-        centres = np.stack(
-            [rows[labels == g].mean(axis=0) if (labels == g).any() else c for g, c in enumerate(centres)]
-        )
+        if len(np.unique(labels)) < n_groups:
+            break
+        centres = np.stack([rows[labels == g].mean(axis=0) for g in range(n_groups)])
         before, labels = labels, _nearest_centre(rows, centres)
         if (labels == before).all():
             break
