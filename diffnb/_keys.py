@@ -82,3 +82,31 @@ class ScorecardKeys:
     def varm(self) -> str:
         """Statistics and p-values of every feature, a column each."""
         return self.key
+
+
+@dataclass(frozen=True, slots=True)
+class SpardaKeys:
+    """Where `tl.sparda` and `tl.pda` keep their results."""
+
+    key: str = "sparda"
+
+    @property
+    def uns(self) -> str:
+        """Parameters, pairs, objectives, p-values and the path along the number of features."""
+        return self.key
+
+    @property
+    def varm(self) -> str:
+        """Weights of every feature, a column per comparison and projection."""
+        return self.key
+
+    @property
+    def obsm(self) -> str:
+        """Projections of every observation, columns in the same order."""
+        return f"X_{self.key}"
+
+    def columns(self, pairs: Sequence[tuple[str, str]], n_projections: int) -> list[str]:
+        """Name the columns of weights, comparison by comparison."""
+        return unique(
+            [f"{plain(g)}_vs_{plain(r)}_{i + 1}" for g, r in pairs for i in range(n_projections)],
+        )

@@ -24,7 +24,7 @@ MOST_OBSERVATIONS = 1500
 #: steps of the duals before each step of B, which must follow a coupling and not a guess at one
 DUAL_STEPS = 5
 #: first step of B as a share of the trace, and of the duals as a share of the mean squared distance
-B_STEP, DUAL_STEP = 0.5, 0.25
+B_STEP, DUAL_STEP = 0.5, 0.1
 #: eigenvalues below this share of the trace are rounding
 NEGLIGIBLE = 1e-12
 
@@ -38,7 +38,7 @@ class Relaxed:
     objective: Floats
 
 
-def relax(x: Matrix, y: Matrix, /, *, penalty: float = 0.0, n_steps: int = 150, seed: int = 0) -> Relaxed:
+def relax(x: Matrix, y: Matrix, /, *, penalty: float = 0.0, n_steps: int = 200, seed: int = 0) -> Relaxed:
     """Maximise the dual (7) of the relaxation over B, u and v, from observations × features of two groups.
 
     The B returned is the one with the best objective. It bounds nothing from above by itself: the objective
@@ -47,7 +47,7 @@ def relax(x: Matrix, y: Matrix, /, *, penalty: float = 0.0, n_steps: int = 150, 
     x, y = _drawn(dense64(x), seed), _drawn(dense64(y), seed)
     centre = (x.mean(axis=0) + y.mean(axis=0)) / 2  # distances stay, and lose fewer digits
     x, y = x - centre, y - centre
-    duals = _Duals(x, y)
+    duals = _Duals(len(x), len(y))
     b, factor = _projected(np.eye(x.shape[1]))
     best, best_value, history = b, -np.inf, []
     for step in range(n_steps):
@@ -56,21 +56,19 @@ def relax(x: Matrix, y: Matrix, /, *, penalty: float = 0.0, n_steps: int = 150, 
         history.append(value)
         if value > best_value:
             best, best_value = b, value
-        slope = _slope(x, y, active)
+        slope = duals.weight * _slope(x, y, active)
         np.fill_diagonal(slope, slope.diagonal() - np.trace(slope) / len(slope))  # the trace of B is fixed
         size = float(np.linalg.norm(slope))
-        if size == 0:
-            break  # all directions are alike
-        length = B_STEP / np.sqrt(step + 1) / size
-        b, factor = _projected(_soft(b + length * slope, length * penalty))
+        if size > 0:  # or no pair is active yet, and the duals rise first
+            length = B_STEP / np.sqrt(step + 1) / size
+            b, factor = _projected(_soft(b + length * slope, length * penalty))
     return Relaxed(_leading(best), best, np.array(history))
 
 
 class _Duals:
     """u and v of (7), raised by Adagrad: every entry has a step of its own."""
 
-    def __init__(self, x: Floats, y: Floats) -> None:
-        n, m = len(x), len(y)
+    def __init__(self, n: int, m: int) -> None:
         self.u, self.v = np.zeros(n), np.zeros(m)
         self.u_seen, self.v_seen = np.zeros(n), np.zeros(m)
         # no entry of a coupling exceeds 1/max(n, m), so this weight makes (7) as exact as the paper's 1/min(n, m)

@@ -6,6 +6,7 @@ from ._fmri import nback_fmri
 from ._hyperspectral import hyperspectral_tarp
 from ._import import from_image_pair, from_parcels
 from ._planted import planted_groups
+from ._projections import differing_block, nuisance_factor
 from ._scrna import scrna
 from ._toys import (
     newly_connected,
@@ -16,11 +17,13 @@ from ._toys import (
 )
 
 __all__ = [
+    "differing_block",
     "from_image_pair",
     "from_parcels",
     "hyperspectral_tarp",
     "nback_fmri",
     "newly_connected",
+    "nuisance_factor",
     "partial_correlation",
     "planted_groups",
     "scrna",

@@ -3,5 +3,15 @@
 from ._disc import disc, disc_significance
 from ._feature_diffmap import feature_diffmap
 from ._scorecard import scorecard
+from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
 
-__all__ = ["disc", "disc_significance", "feature_diffmap", "scorecard"]
+__all__ = [
+    "disc",
+    "disc_significance",
+    "feature_diffmap",
+    "scorecard",
+    "sparda",
+    "sparda_path",
+    "sparda_projection",
+    "sparda_summary",
+]

@@ -7,6 +7,7 @@ from ._image import feature_image
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
+from ._sparda import sparda, sparda_path, sparda_projection
 from ._vectors import disc_vectors, feature_diffmap
 
 __all__ = [
@@ -20,4 +21,7 @@ __all__ = [
     "feature_diffmap",
     "feature_image",
     "scorecard",
+    "sparda",
+    "sparda_path",
+    "sparda_projection",
 ]

@@ -4,5 +4,6 @@ from ._disc import disc
 from ._feature_diffmap import feature_diffmap
 from ._meta_features import meta_features
 from ._scorecard import scorecard
+from ._sparda import pda, sparda
 
-__all__ = ["disc", "feature_diffmap", "meta_features", "scorecard"]
+__all__ = ["disc", "feature_diffmap", "meta_features", "pda", "scorecard", "sparda"]

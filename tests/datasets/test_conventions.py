@@ -10,7 +10,9 @@ from scipy import sparse
 from diffnb import datasets
 
 SIMULATED = {
+    "differing_block": {"n_obs": 4},
     "newly_connected": {"n_obs": 4},
+    "nuisance_factor": {"n_obs": 4, "n_features": 40},
     "partial_correlation": {"n_obs": 4},
     "planted_groups": {"n_features": 70, "n_obs": 4, "group_size": 10},
     "split_both_ways": {"n_obs": 4},

@@ -1,0 +1,289 @@
+"""PDA and SPARDA: the directions along which two populations differ most, and how sure one can be of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from ._typing import Floats, Ints, Matrix
+from .arrays import times
+from .deals import Deals, Standardize, deals_of, pooled_moments
+from .divergence import DIVERGENCES, DivergenceName, evaluate
+from .resample import map_seeds, p_values, permuted_rows, permuted_samples
+from .sparda_path import WIDE, Search, follow, k_grid
+from .spectrum import start_vector
+from .threads import fitting_threads
+
+Solver: TypeAlias = Literal["tighten", "relax"]
+FOLDS = 5
+#: the relaxation works on features × features matrices
+MOST_RELAXED = 500
+#: growth along the path where only its height is asked for: with all features, and in permutations
+COARSE = 1.6
+#: numbers in the projections and gradients of one batch of permutations
+BATCH = 3_000_000
+#: an objective below this share of the mean square of the projections is rounding
+NOTHING = 1e-24
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What to look for, and what to do besides."""
+
+    #: a number, `"auto"` for the one with the largest held-out objective, `None` for all (PDA)
+    n_features: int | Literal["auto"] | None = "auto"
+    n_projections: int = 1
+    standardize: Standardize | None = "global"
+    divergence: DivergenceName = "wasserstein2"
+    solver: Solver = "tighten"
+    n_permutations: int = 0
+    certificate: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """One direction, with all that was asked about it."""
+
+    #: of unit length, zero for features that were not selected
+    weights: Floats
+    #: the same in the data before deflation: what observations are multiplied with
+    direction: Floats
+    #: both populations along it
+    scores: tuple[Floats, Floats]
+    objective: float
+    #: non-zero weights, at most the k that was asked for or chosen
+    n_features: int
+    k_chosen: int
+    #: numbers of features, and for each the objective and its held-out mean and standard deviation over folds
+    k: Ints
+    path: Floats
+    held_out: Floats
+    held_out_sd: Floats
+    pval: float = np.nan
+    #: upper bound of the objective over the objective
+    certificate: float = np.nan
+
+
+def sparda(
+    x: Matrix,
+    y: Matrix,
+    settings: Settings,
+    /,
+    *,
+    samples: Sequence[Ints] = (),
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> list[Projection]:
+    """Maximise the divergence of βᵀx and βᵀy over directions with at most k features (Eq. 1), by deflation.
+
+    `samples` holds the sample of each row of `x` and of `y`; permutations deal whole samples then.
+    """
+    with fitting_threads(1):  # thin products: threads of BLAS would mostly wait for each other
+        deals = deals_of(x, y, standardize=settings.standardize)
+        found: list[Projection] = []
+        for i in range(settings.n_projections):
+            chosen = _best(deals, settings)
+            if settings.n_permutations:
+                bar = None if progress is None else f"{progress}, projection {i + 1}"
+                pval = permutation_test(deals, settings, samples=samples, n_jobs=n_jobs, progress=bar)
+                # what is left cannot be surer than what was taken before it
+                chosen = replace(chosen, pval=max(pval, *(p.pval for p in found)) if found else pval)
+            found.append(chosen)
+            deals = deals.without(chosen.weights)
+    return found
+
+
+def along(others: Matrix, x: Matrix, y: Matrix, directions: Floats, standardize: Standardize | None, /) -> Floats:
+    """Project observations of neither population on directions (rows), standardised as those were.
+
+    Within-condition moments are not theirs: the answer is missing then.
+    """
+    if standardize == "within":
+        return np.full((others.shape[0], len(directions)), np.nan)
+    if standardize is None:
+        return times(others, directions.T)
+    shift, scale = pooled_moments(x, y)
+    scaled = directions * scale
+    return times(others, scaled.T) - scaled @ shift
+
+
+def _search(settings: Settings) -> Search:
+    return Search(DIVERGENCES[settings.divergence], settings.solver == "relax", settings.seed)
+
+
+def _best(deals: Deals, settings: Settings) -> Projection:
+    p, search = deals.n_features, _search(settings)
+    wanted = p if settings.n_features is None else settings.n_features
+    ks = k_grid(
+        p,
+        also=None if isinstance(wanted, str) else wanted,
+        least_growth=COARSE if settings.n_features is None else 1.0,
+    )
+    path = follow(deals, ks, search)
+    held_out = np.full((1, len(ks)), np.nan)
+    if isinstance(wanted, str):
+        held_out = cross_validate(deals, ks, search)
+        i = int(held_out.mean(axis=0).argmax())
+    else:
+        i = int(np.searchsorted(ks, wanted))
+    weights, objective = path.weights[0, i], float(path.objective[0, i])
+    (u,), (v,) = deals.project(weights[None], np.zeros(1, dtype=int))
+    if objective <= NOTHING * float((u**2).mean() + (v**2).mean()):
+        # equal but for rounding: no direction is better than another
+        weights, objective, u, v = np.zeros(p), 0.0, 0 * u, 0 * v
+    return Projection(
+        weights,
+        deals.effective(weights[None])[0],
+        (u, v),
+        objective,
+        int((weights != 0).sum()),
+        int(ks[i]),
+        ks,
+        path.objective[0],
+        held_out.mean(axis=0),
+        held_out.std(axis=0),
+        certificate=certificate(deals, weights, seed=settings.seed) if settings.certificate else np.nan,
+    )
+
+
+def n_folds(n: int, m: int, /) -> int:
+    """Return five folds, or as many as the smaller population has observations."""
+    return min(FOLDS, n, m)
+
+
+def cross_validate(deals: Deals, ks: Ints, search: Search, /) -> Floats:
+    """Objective on held-out observations of the directions found on the others, folds × k.
+
+    All folds hold out equally many of each population, so that they share a coupling and one product.
+    """
+    rng = np.random.default_rng([search.seed, deals.n_features, 5])
+    n, m = deals.left.shape[1], deals.right.shape[1]
+    count = n_folds(n, m)
+    (kept_left, left), (kept_right, right) = (_folds(size, count, rng) for size in (n, m))
+    training = replace(deals, left=deals.left[0, kept_left], right=deals.right[0, kept_right])
+    held_out = replace(deals, left=deals.left[0, left], right=deals.right[0, right])
+    weights = follow(training, ks, search).weights
+    deal = np.repeat(np.arange(count), len(ks))
+    projected = held_out.project(weights.reshape(-1, deals.n_features), deal)
+    return evaluate(*projected, search.divergence, held_out.coupling).values.reshape(count, len(ks))
+
+
+def _folds(size: int, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Rows kept and rows held out in every fold; a remainder is never held out."""
+    order = rng.permutation(size)
+    each = size // count
+    held_out = order[: each * count].reshape(count, each)
+    kept = np.stack([np.setdiff1d(np.arange(size), rows) for rows in held_out])
+    return kept, np.sort(held_out, axis=1)
+
+
+def permutation_test(
+    deals: Deals,
+    settings: Settings,
+    /,
+    *,
+    samples: Sequence[Ints] = (),
+    n_jobs: int | None = None,
+    progress: str | None = None,
+) -> float:
+    """Compare the whole path with its values after dealing observations (or whole samples) anew.
+
+    With a given number of features the objective is the statistic. Otherwise every deal, the observed one
+    among them, chooses the k at which its objective stands out most from that of all deals: log J(k) less its
+    mean, over its standard deviation. All deals are treated alike, so the test is exact, and no k has to be
+    known. (J at the k that cross-validation chooses is no such measure: it grows with k, and chance takes many.)
+    """
+    p, count, search = deals.n_features, settings.n_permutations, _search(settings)
+    wanted = p if settings.n_features is None else settings.n_features
+    ks = k_grid(p, also=None if isinstance(wanted, str) else wanted, least_growth=COARSE)
+    sizes = [deals.left.shape[1], deals.right.shape[1]]
+    n_starts = 10
+    most = 1 if p > WIDE else max(1, BATCH // (n_starts * (sum(sizes) + p)))
+    n_batches = -(-count // most)
+    each = -(-count // n_batches)
+
+    def draw(rng: np.random.Generator) -> Floats:
+        dealt = [_dealt(sizes, samples, rng) for _ in range(each)]
+        return _objectives(deals, dealt, ks, settings)
+
+    # another stream than starts and folds
+    null = np.concatenate(map_seeds(draw, settings.seed + 1, n_batches, n_jobs=n_jobs, progress=progress))[:count]
+    observed = follow(deals, ks, search).objective
+    if isinstance(wanted, str):
+        heights = _standing_out(np.concatenate([observed, null]))
+    else:
+        heights = np.concatenate([observed, null])[:, int(np.searchsorted(ks, wanted))]
+    return float(p_values(heights[:1], heights[1:, None])[0])
+
+
+def _dealt(sizes: Sequence[int], samples: Sequence[Ints], rng: np.random.Generator) -> tuple[Ints, Ints]:
+    if not samples:
+        left, right = permuted_rows(sizes, rng)
+    elif np.intersect1d(samples[0], samples[1]).size:
+        left, right = _swapped(samples, rng)
+    else:
+        left, right = permuted_samples(samples, rng)
+    return left, right
+
+
+def _swapped(samples: Sequence[Ints], rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Exchange the two conditions of a sample, or not, by the toss of a coin."""
+    everyone = np.concatenate(samples)
+    first = np.arange(len(everyone)) < len(samples[0])
+    turned = np.flatnonzero(rng.random(int(everyone.max()) + 1) < 0.5)
+    first = first ^ np.isin(everyone, turned)
+    return np.flatnonzero(first), np.flatnonzero(~first)
+
+
+def _objectives(deals: Deals, dealt: Sequence[tuple[Ints, Ints]], ks: Ints, settings: Settings) -> Floats:
+    """Objective of every deal along the path; deals of the same sizes are worked on together."""
+    values = np.zeros((len(dealt), len(ks)))
+    sizes = np.array([len(left) for left, _ in dealt])
+    for size in np.unique(sizes):
+        which = np.flatnonzero(sizes == size)
+        left, right = (np.stack([dealt[int(i)][side] for i in which]) for side in (0, 1))
+        anew = deals.redealt(left, right, standardize=settings.standardize)
+        values[which] = follow(anew, ks, _search(settings)).objective
+    return values
+
+
+def _standing_out(objectives: Floats) -> Floats:
+    """How far each deal's objective stands out among all deals, at the k where it does most."""
+    logs = np.log(np.maximum(objectives, np.finfo(float).tiny))
+    spread = logs.std(axis=0)
+    centred = logs - logs.mean(axis=0)
+    return np.asarray(np.divide(centred, spread, out=np.zeros_like(logs), where=spread > 0).max(axis=1))
+
+
+def certificate(deals: Deals, weights: Floats, /, *, seed: int = 0) -> float:
+    """Return λ_max(W_M)/J for the coupling M at β: no direction exceeds the objective by more than this factor.
+
+    For any β′, J(β′) ≤ β′ᵀW_Mβ′ ≤ λ_max(W_M), since M is one of the couplings that J takes the least over.
+    """
+    only, coupling, w2 = np.zeros(1, dtype=int), deals.coupling, DIVERGENCES["wasserstein2"]
+    found = evaluate(*deals.project(weights[None], only), w2, coupling)
+    if found.values[0] <= 0:
+        return np.nan
+
+    def product(v: Floats) -> Floats:
+        u, w = deals.project(v.reshape(1, -1), only)
+        # the order is that of β, not of v: the coupling is fixed
+        moved = coupling.differences(u[:, found.u_order[0]], w[:, found.v_order[0]])
+        left, right = coupling.gathered(coupling.weight * moved)
+        a, b = np.empty_like(left), np.empty_like(right)
+        a[:, found.u_order[0]], b[:, found.v_order[0]] = left, right
+        return np.asarray(deals.gradient(a, -b, only)[0])
+
+    p = deals.n_features
+    if p <= 20:
+        whole = np.stack([product(row) for row in np.eye(p)])
+        bound = float(np.linalg.eigvalsh((whole + whole.T) / 2)[-1])
+    else:
+        operator = LinearOperator((p, p), matvec=product, dtype=np.float64)
+        bound = float(eigsh(operator, k=1, which="LA", v0=start_vector(p, seed), return_eigenvectors=False)[0])
+    return max(1.0, bound / float(found.values[0]))

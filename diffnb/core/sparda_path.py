@@ -1,0 +1,200 @@
+"""SPARDA for every number of features: from many to few, and back up."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ._typing import Floats, Ints
+from .deals import Deals
+from .divergence import DIVERGENCES, Divergence, evaluate
+from .threads import MOST_WORKERS
+from .tighten import signed, starts, tighten
+
+#: numbers of features grow by these factors along the path: from 1, from 100, from 500 on
+GROWTH = ((1, 1.25), (100, 1.6), (500, 2.0))
+#: with more features every deal goes its own way, and looks only at those that could come in
+WIDE = 1000
+#: features looked at, as a multiple of k; the data of so many is made dense once it is a fifth of all
+WORKING, DENSE_SHARE = 4, 0.2
+#: distinct directions followed on a wide path, and the cosine from which two are the same
+FOLLOWED, SAME = 3, 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """The best direction found for every number of features, in every deal."""
+
+    k: Ints
+    #: deals × k
+    objective: Floats
+    #: deals × k × features
+    weights: Floats
+
+    def better_of(self, other: Path, /) -> Path:
+        """Take the better of two directions for every deal and k."""
+        first = self.objective >= other.objective
+        return Path(
+            self.k,
+            np.where(first, self.objective, other.objective),
+            np.where(first[..., None], self.weights, other.weights),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How to look for the best direction."""
+
+    divergence: Divergence = DIVERGENCES["wasserstein2"]
+    #: start from the relaxed problem too
+    relaxed: bool = False
+    seed: int = 0
+
+
+def k_grid(p: int, /, *, also: int | None = None, least_growth: float = 1.0) -> Ints:
+    """Numbers of features from 1 to p, each by a factor larger than the one before."""
+    grid = {p} if also is None else {p, also}
+    k = 1.0
+    while k < p:
+        grid.add(round(k))
+        growth = max(factor for start, factor in GROWTH if k >= start)
+        k = max(k * max(growth, least_growth), k + 1)
+    return np.array(sorted(grid))
+
+
+def follow(deals: Deals, ks: Ints, search: Search, /) -> Path:
+    """Find the best direction with at most k features, for every k (rising) and every deal.
+
+    From the largest k down, each k starts from what the one above it gave, for all starts; then from the
+    smallest up, each k starts from its smaller neighbour. What is best with few features is allowed with more,
+    so the objective never falls along k.
+    """
+    begin = starts(deals, relaxed=search.relaxed, seed=search.seed)
+    divergence = search.divergence
+    if divergence is not DIVERGENCES["wasserstein2"]:
+        # smooth and with good starts, W₂² leads to where the others are large as well
+        guide = follow(deals, ks, replace(search, divergence=DIVERGENCES["wasserstein2"]))
+        path = _walk(deals, np.concatenate([begin, guide.weights[:, -1:]], axis=1), ks, divergence)
+        path = _polished(deals, path.better_of(_polished(deals, guide, divergence)), divergence)
+    else:
+        path = _walk(deals, begin, ks, divergence)
+    return replace(path, weights=signed(path.weights.reshape(-1, deals.n_features)).reshape(path.weights.shape))
+
+
+def _walk(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) -> Path:
+    if deals.n_features <= WIDE:
+        return _down_and_up(deals, begin, ks, divergence)
+
+    def alone(d: int) -> Path:
+        return _narrowing(deals.one(d), begin[d], ks, divergence)
+
+    with ThreadPoolExecutor(min(MOST_WORKERS, os.cpu_count() or 1, deals.n_deals)) as pool:
+        each = list(pool.map(alone, range(deals.n_deals)))
+    return Path(ks, np.concatenate([p.objective for p in each]), np.concatenate([p.weights for p in each]))
+
+
+def _down_and_up(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) -> Path:
+    n_deals, n_starts, p = begin.shape
+    everyone = np.arange(n_deals)
+    beta, deal = begin.reshape(-1, p), np.repeat(everyone, n_starts)
+    path = Path(ks, np.zeros((n_deals, len(ks))), np.zeros((n_deals, len(ks), p)))
+    for i in range(len(ks) - 1, -1, -1):
+        beta, value = tighten(deals, beta, np.full(len(beta), ks[i]), deal, divergence)
+        best = value.reshape(n_deals, n_starts).argmax(axis=1)
+        path.objective[:, i] = value.reshape(n_deals, n_starts)[everyone, best]
+        path.weights[:, i] = beta.reshape(n_deals, n_starts, p)[everyone, best]
+    if ks[0] == 1:
+        path.weights[:, 0], path.objective[:, 0] = _best_single(deals, divergence)
+    for i in range(1, len(ks)):
+        above = tighten(deals, path.weights[:, i - 1], np.full(n_deals, ks[i]), everyone, divergence)
+        _take_better(path, i, *above)
+        _take_better(path, i, path.weights[:, i - 1], path.objective[:, i - 1])
+    return path
+
+
+def _take_better(path: Path, i: int, weights: Floats, objective: Floats) -> None:
+    better = objective > path.objective[:, i]
+    path.weights[better, i], path.objective[better, i] = weights[better], objective[better]
+
+
+def _best_single(deals: Deals, divergence: Divergence) -> tuple[Floats, Floats]:
+    """Return the best single feature of every deal, by looking at all of them."""
+    p, coupling = deals.n_features, deals.coupling
+    weights, objective = np.zeros((deals.n_deals, p)), np.zeros(deals.n_deals)
+    unit = np.eye(p)
+    for d in range(deals.n_deals):
+        values = evaluate(*deals.project(unit, np.full(p, d)), divergence, coupling).values
+        best = int(values.argmax())
+        weights[d, best], objective[d] = 1.0, values[best]
+    return weights, objective
+
+
+def _narrowing(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) -> Path:
+    """Walk with ever fewer features in sight, in one deal; at the end all features may still come in."""
+    p, only = deals.n_features, np.zeros(1, dtype=int)
+    path = Path(ks, np.zeros((1, len(ks))), np.zeros((1, len(ks), p)))
+    scopes: list[tuple[Ints, Deals]] = []
+    scope: Ints = np.arange(p)
+    local, beta = deals, begin
+    for i in range(len(ks) - 1, -1, -1):
+        near = max(WORKING * int(ks[i]), 4 * FOLLOWED)
+        if near <= DENSE_SHARE * p and near < 0.7 * len(scope):
+            inside = _in_sight(local, beta, near, divergence)
+            scope, local, beta = scope[inside], local.restricted(inside), beta[:, inside]
+        deal = np.zeros(len(beta), dtype=int)
+        beta, value = tighten(local, beta, np.full(len(beta), ks[i]), deal, divergence)
+        beta = _distinct(beta, value)
+        path.objective[0, i] = value.max()
+        path.weights[0, i, scope] = beta[0]
+        scopes.append((scope, local))
+    scopes.reverse()
+    if ks[0] == 1 and len(scope) <= WIDE:
+        weights, path.objective[:, 0] = _best_single(local, divergence)
+        path.weights[0, 0] = 0.0
+        path.weights[0, 0, scope] = weights[0]
+    for i, (scope, local) in enumerate(scopes[1:], start=1):
+        above, value = tighten(local, path.weights[:, i - 1, scope], ks[i : i + 1], only, divergence)
+        spread = np.zeros((1, p))
+        spread[:, scope] = above
+        _take_better(path, i, spread, value)
+    return _polished(deals, path, divergence)
+
+
+def _in_sight(deals: Deals, beta: Floats, count: int, divergence: Divergence) -> Ints:
+    """Return the features with the largest share in any direction or its gradient, deflated ones always."""
+    deal, coupling = np.zeros(len(beta), dtype=int), deals.coupling
+    found = evaluate(*deals.project(beta, deal), divergence, coupling)
+    slope = deals.gradient(*found.slopes(np.arange(len(beta)), divergence, coupling), deal)
+    score = np.zeros(deals.n_features)
+    for part in (beta, slope):
+        largest = np.abs(part).max(axis=1, keepdims=True)
+        score = np.maximum(score, (np.abs(part) / np.where(largest > 0, largest, 1.0)).max(axis=0))
+    if deals.taken is not None:
+        score[(deals.taken != 0).any(axis=0)] = np.inf
+        count = max(count, int(np.isinf(score).sum()))
+    return np.sort(np.argsort(-score, kind="stable")[:count])
+
+
+def _distinct(beta: Floats, value: Floats) -> Floats:
+    """Keep the best few directions that are not the same, the best first."""
+    kept: list[int] = []
+    for row in np.argsort(-value, kind="stable"):
+        if all(abs(float(beta[row] @ beta[other])) < SAME for other in kept):
+            kept.append(int(row))
+        if len(kept) == FOLLOWED:
+            break
+    return beta[kept]
+
+
+def _polished(deals: Deals, path: Path, divergence: Divergence) -> Path:
+    """Climb on from every direction of the path, with all features in sight; never fall along k."""
+    n_deals, n_k, p = path.weights.shape
+    deal = np.repeat(np.arange(n_deals), n_k)
+    weights, value = tighten(deals, path.weights.reshape(-1, p), np.tile(path.k, n_deals), deal, divergence)
+    climbed = Path(path.k, value.reshape(n_deals, n_k), weights.reshape(path.weights.shape))
+    for i in range(1, n_k):
+        _take_better(climbed, i, climbed.weights[:, i - 1], climbed.objective[:, i - 1])
+    return climbed
