@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from pathlib import Path
 
 import matplotlib as mpl
@@ -14,7 +15,9 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 QUICKSTART = ROOT / "notebooks" / "00_quickstart.ipynb"
-MACHINE_PATHS = ("/home/", "/root/", "/work/", "/tmp/", "/Users/")
+PLACES = [Path("/home"), Path("/Users"), Path.home(), Path(tempfile.gettempdir()), ROOT]
+# a home at the root of the file system would be found in every link
+MACHINE_PATHS = [f"{place}/" for place in PLACES if place != Path("/")]
 LARGEST = 1_500_000
 
 
