@@ -164,6 +164,8 @@ def store(
     var: Mapping[str, Any] | None = None,
     varm: Mapping[str, pd.DataFrame] | None = None,
     obsm: Mapping[str, Floats] | None = None,
+    obs: Mapping[str, Any] | None = None,
+    obsp: Mapping[str, Matrix] | None = None,
     uns: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Write all results in one step, replacing those of an earlier call under the same key."""
@@ -179,6 +181,10 @@ def store(
         adata.varm[name] = table
     for name, values in (obsm or {}).items():
         adata.obsm[name] = values
+    for name, values in (obs or {}).items():
+        adata.obs[name] = values
+    for name, pairs in (obsp or {}).items():
+        adata.obsp[name] = pairs
     for name, entry in described.items():
         adata.uns[name] = entry
 

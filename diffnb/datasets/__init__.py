@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._fmri import nback_fmri
 from ._hyperspectral import hyperspectral_tarp
 from ._import import from_image_pair, from_parcels
+from ._metric import curved_square, hidden_square, two_types
 from ._planted import planted_groups
 from ._projections import differing_block, nuisance_factor
 from ._scrna import scrna
@@ -17,9 +18,11 @@ from ._toys import (
 )
 
 __all__ = [
+    "curved_square",
     "differing_block",
     "from_image_pair",
     "from_parcels",
+    "hidden_square",
     "hyperspectral_tarp",
     "nback_fmri",
     "newly_connected",
@@ -30,4 +33,5 @@ __all__ = [
     "split_both_ways",
     "subsets_of_connected",
     "three_conditions",
+    "two_types",
 ]

@@ -2,6 +2,14 @@
 
 from ._disc import disc, disc_significance
 from ._feature_diffmap import feature_diffmap
+from ._informed import (
+    informed_clusters,
+    informed_covariance,
+    informed_distances,
+    informed_eigenvalues,
+    informed_embedding,
+    informed_gap,
+)
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
 
@@ -9,6 +17,12 @@ __all__ = [
     "disc",
     "disc_significance",
     "feature_diffmap",
+    "informed_clusters",
+    "informed_covariance",
+    "informed_distances",
+    "informed_eigenvalues",
+    "informed_embedding",
+    "informed_gap",
     "scorecard",
     "sparda",
     "sparda_path",
