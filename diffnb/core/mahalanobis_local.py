@@ -227,7 +227,7 @@ def _count_in_span(z: Floats, products: Floats | None, m: int) -> int:
     size = z.shape[1]
     values, _ = falling_eigenpairs(np.swapaxes(z, 1, 2) @ z / (size - 1))
     total = np.trace(products, axis1=1, axis2=2) / (size - 1)
-    return min(count_above_noise(values, total, m, size), size - 1)
+    return int(min(count_above_noise(values, total, m, size), size - 1))
 
 
 def _no_spread(values: Floats, everywhere: float) -> Ints:

@@ -9,6 +9,7 @@ from ._metric import curved_square, hidden_square, two_types
 from ._planted import planted_groups
 from ._projections import differing_block, nuisance_factor
 from ._scrna import scrna
+from ._survival import breast_cancer
 from ._toys import (
     newly_connected,
     partial_correlation,
@@ -18,6 +19,7 @@ from ._toys import (
 )
 
 __all__ = [
+    "breast_cancer",
     "curved_square",
     "differing_block",
     "from_image_pair",

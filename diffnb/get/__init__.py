@@ -12,6 +12,7 @@ from ._informed import (
 )
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
+from ._survival import survival, survival_groups, survival_tests
 
 __all__ = [
     "disc",
@@ -28,4 +29,7 @@ __all__ = [
     "sparda_path",
     "sparda_projection",
     "sparda_summary",
+    "survival",
+    "survival_groups",
+    "survival_tests",
 ]

@@ -6,5 +6,6 @@ from ._informed_distance import informed_distance
 from ._meta_features import meta_features
 from ._scorecard import scorecard
 from ._sparda import pda, sparda
+from ._survival import survival
 
-__all__ = ["disc", "feature_diffmap", "informed_distance", "meta_features", "pda", "scorecard", "sparda"]
+__all__ = ["disc", "feature_diffmap", "informed_distance", "meta_features", "pda", "scorecard", "sparda", "survival"]

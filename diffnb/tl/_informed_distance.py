@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -120,7 +121,7 @@ def informed_distance(
     (60, 60)
     """
     _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
-    known, mask = _known_clusters(adata, n_clusters, mask_var, use_rep, informed)
+    known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
     data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask)
     labels = None if known is None else in_order(known[data.kept])
     request = Request(
@@ -183,9 +184,7 @@ def _check_options(
         )
 
 
-def _known_clusters(
-    adata: AnnData, n_clusters: object, mask_var: Any, use_rep: str | None, informed: bool
-) -> tuple[Ints | None, Any]:
+def _known_clusters(adata: AnnData, n_clusters: object, mask_var: Any, informed: bool) -> tuple[Ints | None, Any]:
     """Read clusters from a column of `var`, and leave out the features that have none."""
     if not isinstance(n_clusters, str) or n_clusters == "auto":
         return None, mask_var
@@ -217,8 +216,6 @@ def _number_of_clusters(value: object, labels: Ints | None, data: PulledAll, inf
 def _with_components(request: Request, n_components: object, labels: Ints | None, data: PulledAll) -> Request:
     if n_components is None:
         return request
-    from dataclasses import replace
-
     size = request.n_neighbors if request.local else data.matrix.shape[0]
     most, why = size - 1, f"{size} observations span no more"
     span = request.n_clusters if request.informed else data.n_features
@@ -288,17 +285,21 @@ def _store(
         if not request.local:
             columns = {f"direction_{i + 1}": expand(u, data.kept) for i, u in enumerate(found.metric.directions.T)}
             varm[keys.varm] = pd.DataFrame(columns)
-    _forget(adata, keys)
     store(adata, var=var, varm=varm, obsm=obsm, obsp=obsp, uns={keys.uns: described})
+    _forget(adata, keys, {*var, *varm, *obsm, *obsp})
 
 
-def _forget(adata: AnnData, keys: InformedKeys) -> None:
-    """Take away what an earlier call under this key left and this one may not replace."""
-    for slot, name in ((adata.obsp, keys.pairwise), (adata.obsm, keys.coordinates), (adata.varm, keys.varm)):
-        if name in slot:
+def _forget(adata: AnnData, keys: InformedKeys, written: set[str]) -> None:
+    """Take away what an earlier call under this key left and this one did not replace."""
+    places = {
+        keys.pairwise: adata.obsp,
+        keys.coordinates: adata.obsm,
+        keys.varm: adata.varm,
+        keys.clusters: adata.var,
+    }
+    for name, slot in places.items():
+        if name in slot and name not in written:
             del slot[name]
-    if keys.clusters in adata.var:
-        del adata.var[keys.clusters]
 
 
 def _named(labels: Ints, kept: Bools, names: list[str] | None) -> pd.Categorical:
