@@ -37,7 +37,9 @@ class Nearest:
     def as_graph(self) -> sp.csr_matrix:
         """Distances as a sparse matrix, a row a sample."""
         n, k = self.indices.shape
-        graph = sp.csr_matrix((self.distances.ravel(), self.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+        ends = np.arange(0, n * k + 1, k)
+        # copies: sorting must not reach what is in order of distance here
+        graph = sp.csr_matrix((self.distances.ravel().copy(), self.indices.ravel().copy(), ends), shape=(n, n))
         graph.sort_indices()
         return graph
 
@@ -130,10 +132,10 @@ def diffusion_map(distances: Matrix, count: int, /, *, seed: int = 0) -> tuple[F
     that either end counts as neighbours take part.
     """
     if sp.issparse(distances):
-        near = distances.maximum(distances.T).tocsr()
-        median = float(np.median(near.data))
-        near.data = _weights(near.data, median)
-        near = sp.csr_matrix(near + sp.eye(near.shape[0]))
+        near = distances.copy()
+        # weights before both ways are joined: distances of zero are places that a sparse matrix would drop
+        near.data = _weights(near.data, float(np.median(near.data)))
+        near = sp.csr_matrix(near.maximum(near.T) + sp.eye(near.shape[0]))
     else:
         median = float(np.median(distances[np.triu_indices(len(distances), 1)]))
         near = _weights(distances, median)

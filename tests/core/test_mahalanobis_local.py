@@ -9,7 +9,6 @@ import diffnb as dn
 from diffnb.core import mahalanobis_local, mahalanobis_neighbors, mahalanobis_pipeline
 from diffnb.core.mahalanobis_data import observed
 from diffnb.core.mahalanobis_neighbors import (
-    Nearest,
     connectivities,
     diffusion_map,
     nearest_in_space,
@@ -149,9 +148,8 @@ class TestNeighbours:
         whole, part = (local(adata.X, full=full, **options) for full in (True, False))
         assert part.pairwise is None
         assert recall(part.nearest.indices, whole.nearest.indices) > 0.9
-        shared = part.nearest.as_graph()
-        rows, cols = shared.nonzero()
-        np.testing.assert_allclose(np.asarray(shared[rows, cols]).ravel(), whole.pairwise[rows, cols], rtol=1e-6)
+        expected = np.take_along_axis(whole.pairwise, part.nearest.indices, axis=1)
+        np.testing.assert_allclose(part.nearest.distances, expected, rtol=1e-6)
 
     def test_of_all_candidates_are_those_of_all(self, curved, monkeypatch):
         monkeypatch.setattr(mahalanobis_pipeline, "CANDIDATES", 60)
@@ -188,8 +186,10 @@ class TestGraph:
         graph = connectivities(nearest_points(np.zeros((12, 2)), 3))
         assert (graph.data == 1).all()
 
-    def test_rows_are_sorted_and_full(self, rng):
-        graph = nearest_points(rng.normal(size=(20, 2)), 4).as_graph()
+    def test_rows_are_sorted_and_full_and_neighbours_stay_in_order(self, rng):
+        found = nearest_points(rng.normal(size=(20, 2)), 4)
+        graph = found.as_graph()
+        assert (np.diff(found.distances, axis=1) >= 0).all()
         assert (np.diff(graph.indptr) == 4).all()
         assert graph.has_sorted_indices
         assert graph.diagonal().sum() == 0
@@ -213,9 +213,4 @@ class TestGraph:
     def test_map_of_mostly_duplicates_is_finite(self):
         points = np.r_[np.zeros((30, 1)), np.ones((6, 1))]
         assert np.isfinite(diffusion_map(cdist(points, points), 2)[1]).all()
-        assert np.isfinite(diffusion_map(Nearest(*nearest_points_of(points)).as_graph(), 2)[1]).all()
-
-
-def nearest_points_of(points):
-    found = nearest_points(points, 4)
-    return found.indices, found.distances
+        assert np.isfinite(diffusion_map(nearest_points(points, 4).as_graph(), 2)[1]).all()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def kmeans(rows, k, rng, n_init=10, n_rounds=100):
+def kmeans(rows, k, rng, n_init=1, n_rounds=100):
     """k-means from random rows, the best of several starts (Eq. 12)."""
     best, least = None, np.inf
     for _ in range(n_init):
         centres = rows[rng.choice(len(rows), k, replace=False)]
         for _ in range(n_rounds):
-            apart = np.array([[((r - c) ** 2).sum() for c in centres] for r in rows])
+            apart = ((rows[:, None] - centres) ** 2).sum(axis=2)
             labels = apart.argmin(axis=1)
             moved = np.array([rows[labels == j].mean(axis=0) if (labels == j).any() else centres[j] for j in range(k)])
             if np.allclose(moved, centres):
