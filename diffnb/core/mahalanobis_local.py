@@ -8,10 +8,11 @@ once; never are all of them in memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import BLOCK, dense64, times
@@ -75,6 +76,8 @@ def local_metrics(
     `labels` are the clusters that all neighbourhoods share. A neighbourhood of duplicates has no covariance: its
     sample takes the global metric `spare`.
     """
+    # rows of a matrix that is sparse by columns would be searched for in all of them
+    data = replace(data, x=data.x.tocsr()) if sp.issparse(data.x) else data
     if clustering == "shared":
         assert labels is not None
         return _shared(data, neighborhoods, plan, indicators(labels), spare)

@@ -49,11 +49,11 @@ def nearest_of_all(distances: Floats, count: int, /) -> Nearest:
     return Nearest(*smallest(distances.copy(), count))
 
 
-def nearest_points(points: Floats, count: int, /) -> Nearest:
+def nearest_points(points: Matrix, count: int, /) -> Nearest:
     """Find the exact neighbours of points with few coordinates."""
     from sklearn.neighbors import NearestNeighbors
 
-    method = "kd_tree" if points.shape[1] <= TREE_MOST else "brute"
+    method = "kd_tree" if points.shape[1] <= TREE_MOST and not sp.issparse(points) else "brute"
     searched = NearestNeighbors(n_neighbors=count + 1, algorithm=method).fit(points)
     distances, indices = searched.kneighbors(points)
     return _without_self(indices, distances)
@@ -148,10 +148,11 @@ def _weights(distances: Floats, median: float) -> Floats:
     return np.exp(-np.square(distances) / (2 * median**2)) if median > 0 else (distances == 0).astype(float)
 
 
-def _euclidean_points(data: Observed, seed: int) -> Floats:
+def _euclidean_points(data: Observed, seed: int) -> Matrix:
     n, m = data.shape
     if m <= AXES or n * n * m <= EXACT_WORK:
-        return dense64(data.x)
+        # as it is: sparse data stay sparse, and single precision is enough to tell who is near
+        return data.x
     return times(data.x, data.leading(AXES, seed=seed).vectors)
 
 

@@ -111,7 +111,14 @@ def _clusters(data: Observed, request: Request, labels: Ints | None) -> tuple[In
             gap = gap_statistic(data, seed=request.seed)
             count = gap.chosen
         labels = cluster_features(data, count, seed=request.seed)
-    return labels, int(labels.max()) + 1, gap
+    found = int(labels.max()) + 1
+    if request.n_components is not None and request.n_components > found:
+        how = "the gap statistic chose" if gap is not None else "features form"
+        raise ValueError(
+            f"n_components={request.n_components} is more than the {found} clusters that {how};"
+            " ask for fewer components, or for more clusters with n_clusters."
+        )
+    return labels, found, gap
 
 
 def _global_metric(data: Observed, request: Request, labels: Ints | None) -> Metric:

@@ -237,6 +237,11 @@ BAD = {
         ValueError,
         "5 features",
     ),
+    "more components than clusters are chosen": (
+        {"n_components": 9},
+        ValueError,
+        "n_components=9 is more than the 5 clusters that the gap statistic chose",
+    ),
     "an unknown solver": ({"solver": "exakt"}, ValueError, "Did you mean 'exact'"),
     "unknown eigenvalues": ({"eigenvalues": "flor"}, ValueError, "Did you mean 'floor'"),
     "an unknown clustering": ({"clustering": "shard"}, ValueError, "Did you mean 'shared'"),
