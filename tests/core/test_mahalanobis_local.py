@@ -96,6 +96,14 @@ class TestLocal:
         assert found.pairwise[0, 1] == 0
         assert (found.pairwise[:SIZE, SIZE:] > 0).all()
 
+    def test_a_global_metric_of_fewer_components_is_taken_as_well(self, rng):
+        x = rng.normal(size=(40, 24))
+        x[:SIZE] = x[0]
+        found = local(x, np.arange(24) // 4)
+        assert found.metric.own.size < found.n_components == 3
+        assert np.isfinite(found.pairwise).all()
+        assert (found.pairwise[0, SIZE:] > 0).all()
+
     def test_near_pairs_are_better_than_without_clusters(self):
         gains = []
         for seed in range(3):
