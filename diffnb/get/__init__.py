@@ -2,16 +2,34 @@
 
 from ._disc import disc, disc_significance
 from ._feature_diffmap import feature_diffmap
+from ._informed import (
+    informed_clusters,
+    informed_covariance,
+    informed_distances,
+    informed_eigenvalues,
+    informed_embedding,
+    informed_gap,
+)
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
+from ._survival import survival, survival_groups, survival_tests
 
 __all__ = [
     "disc",
     "disc_significance",
     "feature_diffmap",
+    "informed_clusters",
+    "informed_covariance",
+    "informed_distances",
+    "informed_eigenvalues",
+    "informed_embedding",
+    "informed_gap",
     "scorecard",
     "sparda",
     "sparda_path",
     "sparda_projection",
     "sparda_summary",
+    "survival",
+    "survival_groups",
+    "survival_tests",
 ]
