@@ -22,10 +22,15 @@ OPTIMIZERS = ("normalized", "adam", "sgd")
 WARM = (0.01, 0.1, 1.0, 10.0)
 #: spread of µ at the start, as in the authors' code
 START = 0.01
-#: where no gate stays open the kernel is narrowed by this factor, and training begins anew
-NARROWER, MOST_NARROWED = 0.8, 15
-#: losses averaged when looking whether training still gets anywhere, and the share by which it must
-WINDOW, GAIN = 20, 1e-3
+#: where all gates close, or all open, the kernel is narrowed by these factors, and training begins anew
+WHEN_CLOSED, WHEN_OPEN = 0.8, 0.5
+#: but never to less than this share of where it began
+NARROWEST = 0.02
+#: all gates have opened when this share is open and half of all µ are above
+ALL, OPENED = 0.98, 0.5
+#: losses averaged when looking whether training still gets anywhere (more where they are noisy), and the share by
+#: which it must
+WINDOW, NOISY_WINDOW, GAIN = 20, 60, 1e-3
 MOMENTUM, SECOND = 0.9, 0.999
 
 
@@ -44,7 +49,7 @@ class Settings:
     batch_size: int | None = None
     n_restarts: int = 1
     early_stopping: bool = True
-    #: narrow the kernel where no gate stays open
+    #: narrow the kernel where all gates go the same way
     adapt_scale: bool = True
     seed: int = 0
 
@@ -143,16 +148,24 @@ def _start(data: Observations, settings: Settings, seed: np.random.SeedSequence,
     if settings.penalty is not None:
         scaled = settings.penalty * _unit(data, settings, mu, seed)
         return _train(data, settings, settings.graph, mu, scaled, seed, tell)
+    if not settings.adapt_scale:
+        return _train(data, settings, settings.graph, mu, None, seed, tell)
     graph = settings.graph
-    found = _train(data, settings, graph, mu, None, seed, tell)
-    for _ in range(MOST_NARROWED if settings.adapt_scale else 0):
-        if (found.mu > 0).any():
-            break
-        # with many features all are about as far apart, and a wide kernel sees no structure: closing every gate
-        # is then as good as anything
-        graph = replace(graph, scale=NARROWER * graph.scale)
-        found = _train(data, settings, graph, mu, None, seed, tell)
-    return found
+    while graph.scale >= NARROWEST * settings.graph.scale:
+        found = _train(data, settings, graph, mu, None, seed, tell, stop_when_open=True)
+        if (found.mu > 0).any() and not _all_opened(found.mu):
+            return found
+        # among many features all observations are about equally far apart: a wide kernel sees no structure, and
+        # what moves the gates is only how often a walk comes back to where it began, the same for all of them
+        factor = WHEN_CLOSED if (found.mu <= 0).all() else WHEN_OPEN
+        graph = replace(graph, scale=factor * graph.scale)
+    # no kernel tells features apart: all of them are alike, and this is what the one asked for makes of them
+    return _train(data, settings, settings.graph, mu, None, seed, tell)
+
+
+def _all_opened(mu: Floats) -> bool:
+    """Whether gates open as one; that all closed shows at the end only, since single ones may come back."""
+    return bool((mu > 0).mean() >= ALL and np.median(mu) > OPENED)
 
 
 def _warm(
@@ -196,10 +209,14 @@ def _train(
     penalty: float | None,
     seed: np.random.SeedSequence,
     tell: Callable[[], None],
+    *,
+    stop_when_open: bool = False,
 ) -> Dufs:
     rng = np.random.default_rng(seed)
     batches = data.batches(rng)
     step = _Steps(settings.optimizer, settings.learning_rate, len(mu))
+    exact = data.whole is not None and settings.gates == "deterministic"
+    window = WINDOW if exact else NOISY_WINDOW
     steps: list[Evaluated] = []
     for _ in range(settings.n_steps):
         batch = next(batches)
@@ -208,7 +225,9 @@ def _train(
         steps.append(found)
         mu = mu - step(found.gradient)
         tell()
-        if settings.early_stopping and _settled([s.loss for s in steps]):
+        if stop_when_open and _all_opened(mu):
+            break
+        if settings.early_stopping and _settled([s.loss for s in steps], window):
             break
     return Dufs(
         mu=mu,
@@ -228,11 +247,11 @@ def _noise(gates: Gates, batch: Floats, rng: np.random.Generator) -> Floats | No
     return rng.standard_normal(batch.shape if gates == "per_sample" else batch.shape[1])
 
 
-def _settled(losses: list[float]) -> bool:
+def _settled(losses: list[float], window: int) -> bool:
     """Whether the last window of losses is hardly better than the one before."""
-    if len(losses) < 2 * WINDOW or len(losses) % WINDOW:
+    if len(losses) < 2 * window or len(losses) % window:
         return False
-    before, now = np.mean(losses[-2 * WINDOW : -WINDOW]), np.mean(losses[-WINDOW:])
+    before, now = np.mean(losses[-2 * window : -window]), np.mean(losses[-window:])
     return bool(before - now <= GAIN * abs(before))
 
 

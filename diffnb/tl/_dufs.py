@@ -85,7 +85,7 @@ def dufs(
     scale
         Width of the kernel in units of that squared distance.
     adapt_scale
-        Where no gate stays open, train anew with a narrower kernel, .8 of `scale` at a time: among many
+        Where all gates close, or all open, train anew with a narrower kernel (.8 or .5 of its scale): among many
         nuisance features all observations are about equally far apart, and a wide kernel sees none of their
         structure. For `penalty=None` only.
     bandwidth
