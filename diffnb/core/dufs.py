@@ -20,8 +20,9 @@ Standardize: TypeAlias = Literal["global"]
 OPTIMIZERS = ("normalized", "adam", "sgd")
 #: λ that the warm start tries, in units of |F|/R at the start (Algorithm 1 of the supplement)
 WARM = (0.01, 0.1, 1.0, 10.0)
-#: spread of µ at the start, as in the authors' code
-START = 0.01
+#: spread of µ at the start: a tenth of the authors', which among thousands of features outlives the training;
+#: and at further starts, which are of use only where they differ
+START, RESTART = 0.001, 0.1
 #: where all gates close, or all open, the kernel is narrowed by these factors, and training begins anew
 WHEN_CLOSED, WHEN_OPEN = 0.8, 0.5
 #: but never to less than this share of where it began
@@ -126,7 +127,7 @@ def dufs(x: Matrix, settings: Settings, /, *, progress: Callable[[int], Callable
     data = observations(x, standardize=settings.standardize, batch_size=settings.batch_size)
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.n_restarts)
     tell = _silent if progress is None else progress(_most_steps(settings))
-    found = [_start(data, settings, seed, tell) for seed in seeds]
+    found = [_start(data, settings, seed, tell, RESTART if i else START) for i, seed in enumerate(seeds)]
     return min(found, key=lambda one: one.final_loss)
 
 
@@ -139,10 +140,12 @@ def _most_steps(settings: Settings) -> int:
     return settings.n_steps * settings.n_restarts * runs
 
 
-def _start(data: Observations, settings: Settings, seed: np.random.SeedSequence, tell: Callable[[], None]) -> Dufs:
+def _start(
+    data: Observations, settings: Settings, seed: np.random.SeedSequence, tell: Callable[[], None], spread: float
+) -> Dufs:
     """One start: its λ found first where asked, its kernel narrowed where all gates close."""
     rng = np.random.default_rng(seed)
-    mu = START * np.clip(rng.standard_normal(data.x.shape[1]), -2, 2)
+    mu = spread * np.clip(rng.standard_normal(data.x.shape[1]), -2, 2)
     if settings.penalty == "warm":
         return _warm(data, settings, mu, seed, tell)
     if settings.penalty is not None:

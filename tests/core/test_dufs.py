@@ -86,7 +86,11 @@ def test_of_several_starts_the_lowest_loss_is_kept(rng):
     asked = {"gates": "per_sample", "n_steps": 25, "early_stopping": False, "adapt_scale": False}
     seeds = np.random.SeedSequence(0).spawn(3)
     data = observations(x, standardize="global", batch_size=None)
-    each = [module._start(data, Settings(**asked), seed, lambda: None) for seed in seeds]
+    spreads = (module.START, module.RESTART, module.RESTART)
+    each = [
+        module._start(data, Settings(**asked), seed, lambda: None, spread)
+        for seed, spread in zip(seeds, spreads, strict=True)
+    ]
     best = min(each, key=lambda one: one.final_loss)
     np.testing.assert_array_equal(dufs(x, Settings(**asked, n_restarts=3)).mu, best.mu)
 
