@@ -20,13 +20,13 @@ Standardize: TypeAlias = Literal["global"]
 OPTIMIZERS = ("normalized", "adam", "sgd")
 #: λ that the warm start tries, in units of |F|/R at the start (Algorithm 1 of the supplement)
 WARM = (0.01, 0.1, 1.0, 10.0)
-#: spread of µ at the start: a tenth of the authors', which among thousands of features outlives the training;
-#: and at further starts, which are of use only where they differ
-START, RESTART = 0.001, 0.1
+#: spread of µ at the start: none, since the authors' .01 outlives the training among thousands of features; and
+#: at further starts, which are of use only where they differ
+START, RESTART = 0.0, 0.1
 #: where all gates close, or all open, the kernel is narrowed by these factors, and training begins anew
 WHEN_CLOSED, WHEN_OPEN = 0.8, 0.5
 #: but never to less than this share of where it began
-NARROWEST = 0.02
+NARROWEST = 0.002
 #: all gates have opened when this share is open and half of all µ are above
 ALL, OPENED = 0.98, 0.5
 #: losses averaged when looking whether training still gets anywhere (more where they are noisy), and the share by
@@ -261,13 +261,14 @@ def _settled(losses: list[float], window: int) -> bool:
 class _Steps:
     """Turns gradients into steps.
 
-    `"normalized"` is momentum with the largest step set to the learning rate, so that gates move in proportion to
-    what they are worth: Adam moves a nuisance feature as fast as one that matters.
+    `"normalized"` is momentum in units of the largest gradient so far, so that gates move in proportion to what
+    they are worth (Adam moves a nuisance feature as fast as one that matters), and rest once nothing pulls at
+    them: in units of the largest at hand, what is left when all have settled would shuffle their order for ever.
     """
 
     def __init__(self, optimizer: Optimizer, learning_rate: float, n: int) -> None:
         self.optimizer, self.rate, self.count = optimizer, learning_rate, 0
-        self.first, self.second = np.zeros(n), np.zeros(n)
+        self.first, self.second, self.largest = np.zeros(n), np.zeros(n), 0.0
 
     def __call__(self, gradient: Floats) -> Floats:
         if self.optimizer == "sgd":
@@ -276,8 +277,8 @@ class _Steps:
         self.first = MOMENTUM * self.first + (1 - MOMENTUM) * gradient
         step = self.first / (1 - MOMENTUM**self.count)
         if self.optimizer == "normalized":
-            largest = float(np.abs(step).max())
-            return np.asarray(self.rate * step / largest if largest > 0 else step)
+            self.largest = max(self.largest, float(np.abs(step).max()))
+            return np.asarray(self.rate * step / self.largest if self.largest > 0 else step)
         self.second = SECOND * self.second + (1 - SECOND) * gradient**2
         size = np.sqrt(self.second / (1 - SECOND**self.count))
         return np.asarray(self.rate * np.divide(step, size, out=np.zeros_like(step), where=size > 0))

@@ -98,9 +98,9 @@ def dufs(
     n_steps
         Training steps at most.
     learning_rate
-        With `optimizer="normalized"`, how far the gate that moves most moves in a step.
+        With `optimizer="normalized"`, how far the gate that is pulled most moves in a step.
     optimizer
-        `"normalized"`: momentum, every step scaled to the same largest move; `"adam"`; `"sgd"`: the plain
+        `"normalized"`: momentum, in units of the largest gradient so far; `"adam"`; `"sgd"`: the plain
         gradient, as the authors do (with `learning_rate=1` and thousands of steps).
     early_stopping
         Stop when the mean loss of 20 steps is hardly better than that of the 20 before.

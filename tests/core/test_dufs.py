@@ -157,3 +157,8 @@ def test_progress_is_told_step_by_step(rng):
 
     dufs(planted(rng), Settings(n_steps=7, n_restarts=2, adapt_scale=False), progress=begin)
     assert told == [14] * 14
+
+
+def test_without_draws_and_batches_the_seed_changes_nothing(rng):
+    x = planted(rng)
+    np.testing.assert_array_equal(dufs(x, Settings(seed=1)).mu, dufs(x, Settings(seed=2)).mu)
