@@ -1,6 +1,7 @@
 """Results as tidy tables."""
 
 from ._disc import disc, disc_significance
+from ._dufs import dufs, dufs_training, laplacian_score
 from ._feature_diffmap import feature_diffmap
 from ._informed import (
     informed_clusters,
@@ -17,6 +18,8 @@ from ._survival import survival, survival_groups, survival_tests
 __all__ = [
     "disc",
     "disc_significance",
+    "dufs",
+    "dufs_training",
     "feature_diffmap",
     "informed_clusters",
     "informed_covariance",
@@ -24,6 +27,7 @@ __all__ = [
     "informed_eigenvalues",
     "informed_embedding",
     "informed_gap",
+    "laplacian_score",
     "scorecard",
     "sparda",
     "sparda_path",

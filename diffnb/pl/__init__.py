@@ -1,6 +1,7 @@
 """Figures of what `get` reads."""
 
 from ._brain import feature_brain
+from ._dufs import dufs
 from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
@@ -19,6 +20,7 @@ __all__ = [
     "disc_groups",
     "disc_significance",
     "disc_vectors",
+    "dufs",
     "feature_brain",
     "feature_diffmap",
     "feature_image",
