@@ -1,6 +1,6 @@
 """PDA and SPARDA against what they promise: python benchmarks/sparda.py [part …] [--replicates N].
 
-Parts: coupling, solvers, madelon, pot, nuisance, choice, power, null, size, zeisel; all of them by default. Prints tables
+Parts: coupling, solvers, madelon, pot, nuisance, choice, power, null, size, zeisel; all by default. Prints tables
 and writes `benchmarks/results/sparda.json`, where parts that were not run keep what they had. MADELON and Zeisel
 need the folder of real data (`DIFFNB_DATA`); POT is a peer to compare with, nothing that diffnb needs. What is
 not there is said and skipped.
