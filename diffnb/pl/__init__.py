@@ -4,6 +4,7 @@ from ._brain import feature_brain
 from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
+from ._observations import disc_observations
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
@@ -15,6 +16,7 @@ __all__ = [
     "disc_features",
     "disc_graph",
     "disc_groups",
+    "disc_observations",
     "disc_significance",
     "disc_vectors",
     "feature_brain",

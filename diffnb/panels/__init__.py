@@ -1,0 +1,5 @@
+"""Panels: look, try, and keep the line of code."""
+
+from ._disc import disc
+
+__all__ = ["disc"]
