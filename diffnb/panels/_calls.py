@@ -22,8 +22,8 @@ class Call:
     keywords: Mapping[str, Any] = field(default_factory=dict)
     #: a name for what it returns
     result: str = ""
-    #: taken of what it returns: a column, say
-    then: str = ""
+    #: which rows to take of the table it returns
+    query: str = ""
 
     @property
     def function(self) -> Any:
@@ -42,17 +42,19 @@ class Call:
 
     def run(self, adata: Any) -> Any:
         """Do it."""
-        return self.function(adata, *self.positional, **self.told)
+        found = self.function(adata, *self.positional, **self.told)
+        return found.query(self.query) if self.query else found
 
     def line(self, adata: str = "adata") -> str:
         """Write it; names go through `repr`, so that none of them can end the string it stands in."""
         given = [adata, *map(literal, self.positional), *(f"{k}={literal(v)}" for k, v in self.told.items())]
         start = f"{self.result} = {self.name}" if self.result else self.name
-        line = f"{start}({', '.join(given)}){self.then}"
+        then = f".query({literal(self.query)})" if self.query else ""
+        line = f"{start}({', '.join(given)}){then}"
         if len(line) <= WIDTH:
             return line
         inner = "".join(f"    {part},\n" for part in given)
-        return f"{start}(\n{inner}){self.then}"
+        return f"{start}(\n{inner}){then}"
 
 
 def _same(default: Any, value: Any) -> bool:

@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .. import get
-from ._controls import Control, choice, several
+from ._controls import Control, choice, offer, several
 
 NONE = "none"
 
@@ -57,7 +57,7 @@ def level(name: str, adata: AnnData, by: Control, *, empty: str) -> Control:
     control = choice(name, [(empty, None), *((v, v) for v in levels_of(adata, by.value))])
 
     def follow(_: object) -> None:
-        control.widget.options = [(empty, None), *((v, v) for v in levels_of(adata, by.value))]
+        offer(control, [(empty, None), *((v, v) for v in levels_of(adata, by.value))])
 
     by.widget.observe(follow, "value")
     return control

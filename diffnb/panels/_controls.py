@@ -48,12 +48,29 @@ def _made(kind: Any, name: str, label: str | None, **traits: Any) -> Any:
     return made
 
 
+class _Nothing:
+    """Stands for `None` among options, which to a widget would mean that nothing is chosen."""
+
+
+NOTHING = _Nothing()
+
+
+def _pairs(options: Sequence[Any]) -> list[tuple[str, Any]]:
+    pairs = [o if isinstance(o, tuple) else (str(o), o) for o in options]
+    return [(label, NOTHING if value is None else value) for label, value in pairs]
+
+
 def choice(name: str, options: Sequence[Any], *, value: Any = None, label: str | None = None) -> Control:
     """One of several: words, or pairs of what is shown and what is meant."""
-    pairs = [o if isinstance(o, tuple) else (str(o), o) for o in options]
+    pairs = _pairs(options)
     meant = [o[1] for o in pairs]
     first = value if value in meant else (meant[0] if meant else None)
-    return Control(name, _made(widgets.Dropdown, name, label, options=pairs, value=first))
+    return Control(
+        name,
+        _made(widgets.Dropdown, name, label, options=pairs, value=first),
+        lambda value: None if value is NOTHING else value,
+        lambda value: NOTHING if value is None else value,
+    )
 
 
 def count(name: str, value: int, *, at_least: int = 0, at_most: int = 1_000_000, label: str | None = None) -> Control:
@@ -112,9 +129,9 @@ def watch(widget: Any, act: Callable[[], None]) -> None:
 
 def offer(control: Control, options: Sequence[Any], preferred: Any = None) -> None:
     """Change what a choice offers; keep what is chosen where it is still there."""
-    pairs = [o if isinstance(o, tuple) else (str(o), o) for o in options]
+    pairs = _pairs(options)
     meant = [o[1] for o in pairs]
-    kept = next((v for v in (control.value, preferred) if v in meant), meant[0] if meant else None)
+    kept = next((v for v in (control.widget.value, preferred) if v in meant), meant[0] if meant else None)
     token = _offering.set(True)
     try:
         if list(control.widget.options) != pairs:

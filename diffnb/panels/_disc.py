@@ -16,7 +16,7 @@ from ..pl._read import group_colors
 from . import _choices as choices
 from ._calls import Call
 from ._controls import Control, auto_count, choice, count, offer, switch, watch
-from ._features import FeatureView
+from ._features import RESULT, VAR, FeatureView
 from ._frame import Panel
 
 TAKES = (
@@ -78,7 +78,7 @@ class DiscPanel(Panel):
         self.group = choice("group", [], label="condition")
         self.basis = choice("basis", [], label="embedding")
         self.component = choice("component", [1], label="vector")
-        seen = widgets.Box([self.basis.widget, self.component.widget])
+        seen = widgets.Box([self.group.widget, self.basis.widget, self.component.widget])
         seen.add_class("diffnb-controls")
         watch(self.group.widget, self._turn)
         watch(self.basis.widget, lambda: self.redraw("Observations", "Observations: features"))
@@ -87,10 +87,10 @@ class DiscPanel(Panel):
         which.add_class("diffnb-controls")
         return {
             "Significance": self.picture("Significance"),
-            "Features": widgets.VBox([which, self.features.features_tab()]),
+            "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(which, self.picture("Groups")),
             "Observations": widgets.VBox(
-                [which, seen, self.picture("Observations"), self.picture("Observations: features")]
+                [seen, self.picture("Observations"), self.picture("Observations: features")]
             ),
         }
 
@@ -113,10 +113,10 @@ class DiscPanel(Panel):
         """Read σ, and the table of the condition that is shown."""
         if not self.has_results():
             return []
-        return [
-            Call("dn.get.disc_significance", (), {"key": self.key}, result="significance"),
-            Call("dn.get.disc_features", (), {"group": self.group.value, "key": self.key}, result="features"),
-        ]
+        return [Call("dn.get.disc_significance", (), {"key": self.key}, result="significance"), self._table()]
+
+    def _table(self) -> Call:
+        return Call("dn.get.disc_features", (), {"group": self.group.value, "key": self.key}, result="features")
 
     def drawn(self) -> dict[str, Call]:
         """Draw σ, the groups, the map as a figure, and observations."""
@@ -139,13 +139,13 @@ class DiscPanel(Panel):
 
     def _plane(self) -> dict[str, Any]:
         """Say in the figure's words what the map shows, as far as it has words for it."""
-        axes = [str(c.value or "") for c in (self.features.x, self.features.y)]
         plane: dict[str, Any] = {}
-        if all(a.startswith("vector_") for a in axes):
-            plane["components"] = (int(axes[0][7:]), int(axes[1][7:]))
-        kind, name = self.features.color.value or ("", "feature_group")
+        axes = [control.value or ("", "") for control in (self.features.x, self.features.y)]
+        if all(kind == RESULT and name.startswith("vector_") for kind, name in axes):
+            plane["components"] = (int(axes[0][1][7:]), int(axes[1][1][7:]))
+        kind, name = self.features.color.value or (RESULT, "feature_group")
         usual = ("feature_group", "score", "stability")
-        if kind == "var" or name in usual or name.startswith(("vector_", "spread_")):
+        if kind == VAR or name in usual or name.startswith(("vector_", "spread_")):
             plane["color"] = name
         return plane
 
@@ -165,7 +165,7 @@ class DiscPanel(Panel):
         """Show the condition that was chosen."""
         if not self.has_results() or self.group.value is None:
             return
-        table = get.disc_features(self.adata, group=self.group.value, key=self.key)
+        table = self._table().run(self.adata)
         vectors = [c for c in table.columns if c.startswith("vector_")]
         offer(self.component, [(str(i + 1), i + 1) for i in range(len(vectors))])
         self.features.dark = self.status.dark
@@ -178,10 +178,6 @@ class DiscPanel(Panel):
             colors=group_colors(self.adata, self.key),
         )
         self.redraw("Groups", "Observations", "Observations: features")
-
-    def _on_view(self) -> None:
-        if self.tab_names:
-            self._write_code()
 
     def more_lines(self, adata: str) -> list[str]:
         """Return the lines of saved selections."""

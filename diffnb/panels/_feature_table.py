@@ -147,7 +147,7 @@ def _written(column: pd.Series[Any]) -> list[str]:
     if pd.api.types.is_integer_dtype(column):
         return ["" if pd.isna(v) else str(v) for v in column]
     if _is_number(column):
-        return ["" if pd.isna(v) else f"{v:.4g}".replace("-", "−") for v in column.astype(float)]
+        return ["" if pd.isna(v) else f"{v:.3g}".replace("-", "−") for v in column.astype(float)]
     if pd.api.types.is_bool_dtype(column):
         return ["yes" if v else "" for v in column]
     return ["" if pd.isna(v) else str(v) for v in column]

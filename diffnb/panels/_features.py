@@ -19,6 +19,10 @@ from ._frame import saved_selection
 from ._marks import packed
 
 
+#: where values are read: the table of results, or `adata.var`
+RESULT, VAR = "result", "var"
+
+
 class FeatureView:
     """A map and a table of the same features; what is selected in one is selected in the other."""
 
@@ -47,9 +51,9 @@ class FeatureView:
         self.table.observe(lambda _: self._on_table(), "selection")
         self.save_button.on_click(lambda _: self.save())
 
-    def features_tab(self) -> Any:
-        """Return the map with its choices, and the table beside it."""
-        box = widgets.Box([self.x.widget, self.y.widget, self.color.widget])
+    def features_tab(self, *more: Any) -> Any:
+        """Return the map with its choices, after those that are given, and the table beside it."""
+        box = widgets.Box([*more, self.x.widget, self.y.widget, self.color.widget])
         box.add_class("diffnb-controls")
         both = widgets.Box([self.map, self.table])
         both.add_class("diffnb-features")
@@ -74,33 +78,36 @@ class FeatureView:
     ) -> None:
         """Show another table; choices that it also has are kept."""
         self.frame, self._colors, self._foremost = frame, colors or {}, by
-        numbers = [str(c) for c in frame.columns if _is_number(frame[c])]
-        columns = [("of the result", str(c)) for c in frame.columns]
-        columns += [("var", str(c)) for c in self.adata.var.columns]
+        var = self.adata.var
+        ours = [(str(c), (RESULT, str(c))) for c in frame.columns]
+        theirs = [(f"var: {c}", (VAR, str(c))) for c in var.columns]
+        numbers = [o for o in ours if _is_number(frame[o[1][1]])] + [o for o in theirs if _is_number(var[o[1][1]])]
         with self.map.hold_sync():
-            offer(self.x, numbers, x)
-            offer(self.y, numbers, y)
-            options = [(name if kind != "var" else f"var: {name}", (kind, name)) for kind, name in columns]
-            offer(self.color, options, ("of the result", color))
+            offer(self.x, numbers, (RESULT, x))
+            offer(self.y, numbers, (RESULT, y))
+            offer(self.color, ours + theirs, (RESULT, color))
             self._place()
             self._paint()
         self.table.show(frame, by=by, down=down)
 
     def _place(self) -> None:
-        x, y = self.x.value, self.y.value
-        if x in self.frame.columns and y in self.frame.columns:
-            foremost = self.frame[self._foremost] if self._foremost in self.frame.columns else None
-            size = foremost.astype(float).abs() if foremost is not None and _is_number(foremost) else None
-            self.map.place(self.frame[x].astype(float), self.frame[y].astype(float), foremost=size)
-            self._changed()
+        if self.x.value is None or self.y.value is None or not len(self.frame):
+            return
+        foremost = self.frame[self._foremost] if self._foremost in self.frame.columns else None
+        size = foremost.astype(float).abs() if foremost is not None and _is_number(foremost) else None
+        x, y = (self._values(control.value).astype(float) for control in (self.x, self.y))
+        self.map.place(x, y, foremost=size)
+        self._changed()
 
     def _paint(self) -> None:
         if self.color.value is None or not len(self.frame):
             return
-        kind, name = self.color.value
-        values = self.frame[name] if kind != "var" else self._of_var(name)
-        self.map.paint(values.rename(name), colors=self._colors, dark=self.dark)
+        self.map.paint(self._values(self.color.value), colors=self._colors, dark=self.dark)
         self._changed()
+
+    def _values(self, source: tuple[str, str]) -> pd.Series[Any]:
+        kind, name = source
+        return (self.frame[name] if kind == RESULT else self._of_var(name)).rename(name)
 
     def _of_var(self, name: str) -> pd.Series[Any]:
         """Bring a column of `var` into the order of the table."""

@@ -214,6 +214,11 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
             "These lines made what is shown. The settings have changed since: Run brings both together." if changed else ""
         )
 
+    def _on_view(self) -> None:
+        """Follow what was chosen within a tab, once there are tabs."""
+        if self.tab_names:
+            self._write_code()
+
     def _planned(self) -> list[Call]:
         try:
             return self.calls()

@@ -17,9 +17,9 @@ from PIL import Image
 
 from ..pl._style import off_screen
 
-#: twice the resolution of a plain screen
-DPI = 144
-SCALE = DPI / 72
+#: dots an inch, and how many of them make one pixel of a plain screen
+DPI = 180
+SCALE = 2
 INK = {False: "#1A1A1A", True: "#E8E8E8"}
 LETTERS = 96
 PAGE = 9.0
@@ -62,16 +62,34 @@ def compose(head: Sequence[str], pictures: Sequence[bytes], code: str) -> bytes:
         shown = lines[:40] + (["…"] if len(lines) > 40 else [])
         below = _text(shown, sizes=[8.5] * len(shown), family="monospace") if shown else b""
     parts = [Image.open(io.BytesIO(p)).convert("RGBA") for p in (title, *pictures, below) if p]
-    edge = 12
-    page = Image.new("RGBA", (max(p.width for p in parts) + 2 * edge, sum(p.height for p in parts) + 2 * edge), "white")
+    edge = 16
+    rows = _rows(parts)
+    width = max(sum(p.width for p in row) for row in rows)
+    heights = [max(p.height for p in row) for row in rows]
+    page = Image.new("RGBA", (width + 2 * edge, sum(heights) + 2 * edge), "white")
     top = edge
-    for part in parts:
-        page.alpha_composite(part, (edge, top))
-        top += part.height
+    for row, height in zip(rows, heights, strict=True):
+        left = edge
+        for part in row:
+            page.alpha_composite(part, (left, top))
+            left += part.width
+        top += height
     written = io.BytesIO()
     # a palette is enough for figures, and a third of the size
     page.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(written, format="png", optimize=True)
     return written.getvalue()
+
+
+def _rows(parts: Sequence[Any]) -> list[list[Any]]:
+    """Put pictures beside each other as far as the page is wide; title and code stand alone."""
+    rows = [[parts[0]]]
+    for part in parts[1:]:
+        row = rows[-1]
+        if len(rows) > 1 and sum(p.width for p in row) + part.width <= PAGE * DPI:
+            row.append(part)
+        else:
+            rows.append([part])
+    return rows
 
 
 def _text(lines: Sequence[str], *, sizes: Sequence[float], family: str) -> bytes:

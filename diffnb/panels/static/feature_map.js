@@ -1,7 +1,7 @@
 // A map of features: one point each, drawn pixel by pixel so that 20,000 of them follow the hand on any machine.
 // The kernel sends places (float32), codes of colours (uint8) and names only of what is asked for.
 
-const MARGIN = { left: 46, right: 14, top: 12, bottom: 34 };
+const MARGIN = { left: 62, right: 14, top: 12, bottom: 34 };
 const NO_VALUE = 255;
 const HELP =
   "Drag to pan, Shift and drag (or Lasso) to select. Keys: arrows pan, + and − zoom, 0 shows all, " +
