@@ -72,7 +72,9 @@ def layer(adata: AnnData) -> Control:
 def sample_key(adata: AnnData) -> Control:
     """Ask for the column of samples."""
     obs = adata.obs
-    names = [str(c) for c in obs.columns if not pd.api.types.is_float_dtype(obs[c]) and 2 <= obs[c].nunique() < len(obs)]
+    names = [
+        str(c) for c in obs.columns if not pd.api.types.is_float_dtype(obs[c]) and 2 <= obs[c].nunique() < len(obs)
+    ]
     return choice("sample_key", [(NONE, None), *((n, n) for n in names)], label="samples in")
 
 

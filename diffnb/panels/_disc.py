@@ -89,9 +89,7 @@ class DiscPanel(Panel):
             "Significance": self.picture("Significance"),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(which, self.picture("Groups")),
-            "Observations": widgets.VBox(
-                [seen, self.picture("Observations"), self.picture("Observations: features")]
-            ),
+            "Observations": widgets.VBox([seen, self.picture("Observations"), self.picture("Observations: features")]),
         }
 
     def has_results(self) -> bool:
@@ -134,7 +132,9 @@ class DiscPanel(Panel):
         kind = str(self.adata.uns.get("features", {}).get("kind", ""))
         places = {"pixels": "feature_image", "parcels": "feature_brain"}
         if kind in places:
-            calls["Observations: features"] = Call(f"dn.pl.{places[kind]}", (f"vector_{self.component.value or 1}",), of)
+            calls["Observations: features"] = Call(
+                f"dn.pl.{places[kind]}", (f"vector_{self.component.value or 1}",), of
+            )
         return calls
 
     def _plane(self) -> dict[str, Any]:
@@ -155,7 +155,9 @@ class DiscPanel(Panel):
             return
         names = [str(g) for g in dict.fromkeys(get.disc_significance(self.adata, key=self.key)["group"])]
         offer(self.group, [(n, n) for n in names])
-        bases = [b for b in self.adata.obsm if np.ndim(self.adata.obsm[b]) == 2 and np.shape(self.adata.obsm[b])[1] >= 2]
+        bases = [
+            b for b in self.adata.obsm if np.ndim(self.adata.obsm[b]) == 2 and np.shape(self.adata.obsm[b])[1] >= 2
+        ]
         first = [b for b in BASES if b in bases]
         others = [b for b in bases if b not in first and b != DiscKeys(self.key).obsm]
         offer(self.basis, [("first found", None), *((b, b) for b in [*first, *others])])

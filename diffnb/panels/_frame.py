@@ -30,6 +30,8 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     question: ClassVar[str] = ""
     #: tabs whose pictures make the static picture
     pictured: ClassVar[tuple[str, ...]] = ()
+    #: whether there is something to run
+    runs: ClassVar[bool] = True
     #: the function whose docs describe the controls, as lines name it
     tool: ClassVar[str] = ""
 
@@ -182,7 +184,8 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         self.stop_button = widgets.Button(
             description="Stop", tooltip="Stop the run and leave the data as it was", disabled=True
         )
-        actions = widgets.HBox([self.run_button, self.stop_button, self.status])
+        buttons = [self.run_button, self.stop_button] if self.runs else []
+        actions = widgets.HBox([*buttons, self.status])
         actions.add_class("diffnb-actions")
         return [box, actions]
 
@@ -211,7 +214,9 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         self.code_view.code = self.code
         changed = bool(self._ran) and self.has_results() and self._lines(self._ran) != self._lines(self._planned())
         self.code_view.note = (
-            "These lines made what is shown. The settings have changed since: Run brings both together." if changed else ""
+            "These lines made what is shown. The settings have changed since: Run brings both together."
+            if changed
+            else ""
         )
 
     def _on_view(self) -> None:
@@ -312,7 +317,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def summary(self) -> list[str]:
         """Say in a line or two what the static picture shows."""
         shape = f"{self.adata.n_obs} observations × {self.adata.n_vars} features"
-        return [shape if self.has_results() else f"{shape}. Not run yet."]
+        return [shape if self.has_results() or not self.runs else f"{shape}. Not run yet."]
 
     def _ipython_display_(self) -> None:
         from IPython.display import display

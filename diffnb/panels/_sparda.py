@@ -95,17 +95,14 @@ class SpardaPanel(Panel):
         return [Call("dn.get.sparda_summary", (), {"key": self.key}, result="summary"), self._table()]
 
     def _table(self) -> Call:
-        group, reference = self.comparison.value or (None, None)
-        one = f"projection == {self.projection.value}"
-        if len([o for o in self.comparison.widget.options if o[1][0] == group]) > 1:
-            one += f" and reference == {reference!r}"
-        return Call("dn.get.sparda", (), {"group": group, "key": self.key}, result="features", query=one)
+        of = {"group": self.comparison.value, "key": self.key}
+        return Call("dn.get.sparda", (), of, result="features", query=f"projection == {self.projection.value}")
 
     def drawn(self) -> dict[str, Call]:
         """Draw weights, the path and the projection."""
         if not self.has_results():
             return {}
-        of = {"group": (self.comparison.value or (None,))[0], "key": self.key}
+        of = {"group": self.comparison.value, "key": self.key}
         return {
             "Weights": Call("dn.pl.sparda", (), {"key": self.key}),
             "Projection": Call("dn.pl.sparda_projection", (), {**of, "projection": self.projection.value}),
@@ -118,7 +115,7 @@ class SpardaPanel(Panel):
             return
         summary = get.sparda_summary(self.adata, key=self.key)
         pairs = list(dict.fromkeys(zip(summary["group"], summary["reference"], strict=True)))
-        offer(self.comparison, [(f"{g} vs {r}", (g, r)) for g, r in pairs])
+        offer(self.comparison, [(f"{g} vs {r}", g) for g, r in pairs])
         offer(self.projection, [(str(i), int(i)) for i in sorted(set(summary["projection"]))])
         self._turn()
 

@@ -48,5 +48,3 @@ class CodeView(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
 
     code = t.Unicode("").tag(sync=True)
     note = t.Unicode("").tag(sync=True)
-
-

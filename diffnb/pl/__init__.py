@@ -1,6 +1,7 @@
 """Figures of what `get` reads."""
 
 from ._brain import feature_brain
+from ._compare import compare_overlap, compare_ranks
 from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
@@ -12,6 +13,8 @@ from ._sparda import sparda, sparda_path, sparda_projection
 from ._vectors import disc_vectors, feature_diffmap
 
 __all__ = [
+    "compare_overlap",
+    "compare_ranks",
     "disc_embedding",
     "disc_features",
     "disc_graph",

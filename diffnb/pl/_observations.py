@@ -85,9 +85,7 @@ def _points(adata: AnnData, basis: str | None, mine: Any, name: str) -> tuple[An
         )
     if basis not in adata.obsm:
         there = validate.quoted(adata.obsm) or "it has none"
-        raise ValueError(
-            f"basis={basis!r} is not in adata.obsm ({there}).{validate.nearest(basis, list(adata.obsm))}"
-        )
+        raise ValueError(f"basis={basis!r} is not in adata.obsm ({there}).{validate.nearest(basis, list(adata.obsm))}")
     values = np.asarray(adata.obsm[basis], dtype=float)
     if values.ndim != 2 or values.shape[1] < 2:
         raise ValueError(f"basis={basis!r} has shape {values.shape}; two columns are needed to draw.")
