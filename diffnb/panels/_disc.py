@@ -212,7 +212,7 @@ def disc(adata: AnnData, groupby: str | None = None, *, key_added: str = "disc")
     >>> panel.run()
     >>> panel.wait()
     True
-    >>> "dn.tl.disc(adata, \\"condition\\", n_components=4)" in panel.code
-    True
+    >>> panel.code.splitlines()[2]
+    'dn.tl.disc(adata, "condition", n_components=4)'
     """
     return DiscPanel(adata, groupby=groupby, key=key_added)

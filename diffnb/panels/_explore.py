@@ -52,10 +52,10 @@ class ExplorePanel(Panel):
     def _button(self, name: str, label: str) -> Any:
         button = widgets.Button(description=label, tooltip=f"Open dn.panels.{name}")
         button.layout.width = "auto"
-        button.on_click(lambda _: self.open(name))
+        button.on_click(lambda _: self.open_panel(name))
         return button
 
-    def open(self, name: str) -> Any:
+    def open_panel(self, name: str) -> Any:
         """Open the panel of a method under this one, with the chosen column."""
         try:
             panel = opened(name, self.adata, self.controls["groupby"].value)
@@ -154,7 +154,7 @@ def explore(adata: AnnData) -> ExplorePanel:
     >>> import diffnb as dn
     >>> adata = dn.datasets.newly_connected(n_obs=200)
     >>> panel = dn.panels.explore(adata)
-    >>> opened = panel.open("disc")
+    >>> opened = panel.open_panel("disc")
     >>> opened.title
     'DiSC'
     """

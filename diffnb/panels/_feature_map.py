@@ -34,7 +34,7 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     shapes = t.Bytes(b"").tag(sync=True)
     legend = t.Dict({}).tag(sync=True)
     axes = t.List(t.Unicode(), ["", ""]).tag(sync=True)
-    labels = t.List().tag(sync=True)
+    labels: Any = t.List().tag(sync=True)
     selection = t.Bytes(b"").tag(sync=True)
 
     def __init__(self, **traits: Any) -> None:

@@ -25,7 +25,7 @@ class FeatureTable(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
 
     _esm = STATIC / "feature_table.js"
 
-    columns = t.List().tag(sync=True)
+    columns: Any = t.List().tag(sync=True)
     #: column and whether the largest stands first
     order = t.List([0, False]).tag(sync=True)
     query = t.Unicode("").tag(sync=True)

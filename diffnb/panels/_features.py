@@ -18,7 +18,6 @@ from ._feature_table import FeatureTable
 from ._frame import saved_selection
 from ._marks import packed
 
-
 #: where values are read: the table of results, or `adata.var`
 RESULT, VAR = "result", "var"
 

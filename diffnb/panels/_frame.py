@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import html
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -151,9 +151,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         parts = ["\n".join(imports)]
         if self.has_results() and not made:
             parts.append("# results that were already stored: this panel did not run the tool")
-        for group in (made, self.read(), drawn):
-            if group:
-                parts.append("\n".join(call.line(adata) for call in group))
+        parts += ["\n".join(call.line(adata) for call in group) for group in (made, self.read(), drawn) if group]
         parts += self.more_lines(adata)
         return "\n\n".join(parts) + "\n"
 
@@ -190,7 +188,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         return [box, actions]
 
     def _listen(self) -> None:
-        self.run_button.on_click(lambda _: self._worker.busy or self.run())
+        self.run_button.on_click(lambda _: None if self._worker.busy else self.run())
         self.stop_button.on_click(lambda _: self.stop())
         self.tabs.observe(lambda _: self._draw_open(), "selected_index")
         self.status.observe(lambda _: self._turn_dark(), "dark")
@@ -304,15 +302,15 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
 
     def _snapshot(self) -> bytes:
         calls = self.drawn()
-        pictures = []
-        for name in self.pictured:
-            if name in calls:
-                try:
-                    pictures.append(draw(calls[name], self.adata, dark=False)[0])
-                except Exception:  # noqa: PERF203 - one figure that cannot be drawn must not cost the others
-                    continue
+        pictures = [self._still(calls[name]) for name in self.pictured if name in calls]
         head = [self.title, self.question, *self.summary()]
         return marked(compose(head, pictures, self.code), self._mark)
+
+    def _still(self, call: Call) -> bytes:
+        try:
+            return draw(call, self.adata, dark=False)[0]
+        except Exception:  # one figure that cannot be drawn must not cost the others
+            return b""
 
     def summary(self) -> list[str]:
         """Say in a line or two what the static picture shows."""

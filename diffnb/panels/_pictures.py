@@ -33,7 +33,7 @@ def look(dark: bool) -> dict[str, Any]:
     ink = INK[dark]
     inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     faces = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
-    return {name: ink for name in inked} | {name: "none" for name in faces} | {"font.size": 10}
+    return dict.fromkeys(inked, ink) | dict.fromkeys(faces, "none") | {"font.size": 10}
 
 
 def draw(call: Any, adata: Any, dark: bool) -> tuple[bytes, int]:
