@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import anywidget
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import traitlets as t
@@ -35,7 +34,8 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     legend = t.Dict({}).tag(sync=True)
     axes = t.List(t.Unicode(), ["", ""]).tag(sync=True)
     labels: Any = t.List().tag(sync=True)
-    selection = t.Bytes(b"").tag(sync=True)
+    # what comes over the wire is a view of the message, not bytes
+    selection = t.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
@@ -111,7 +111,6 @@ def _numbers(values: Any, title: str, dark: bool) -> tuple[Any, Any, Any, dict[s
         low, high = -max(-low, high), max(-low, high)
     scaled = (values - low) / ((high - low) or 1.0) * (LEVELS - 1)
     codes = np.where(np.isfinite(scaled), np.clip(np.nan_to_num(scaled), 0, LEVELS - 1), NO_VALUE).astype(np.uint8)
-    with mpl.rc_context({"text.color": "white" if dark else "black"}):
-        scale = diverging() if signed else sequential()
+    scale = diverging(dark) if signed else sequential(dark)
     palette = np.round(255 * scale(np.linspace(0, 1, LEVELS))[:, :3]).astype(np.uint8)
     return codes, palette, np.zeros(LEVELS, dtype=np.uint8), {"title": title, "low": low, "high": high}
