@@ -42,7 +42,9 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         self._mark = uuid.uuid4().hex[:12]
         self._shown_as: Any = None
         self._stills = 0
+        #: the last run, and by key of its results every call whose results are there
         self._ran: list[Call] = []
+        self._made: dict[str, Call] = {}
         self._stale: set[str] = set()
         self._worker = Worker(self._on_progress, self._on_outcome)
         self.status = Status(mark=mark_in_base64(self._mark), message="Ready.")
@@ -86,6 +88,10 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         """Whether there is something to show."""
         return False
 
+    def shown_keys(self) -> list[str]:
+        """Return the keys of `adata.uns` whose results are on screen."""
+        return []
+
     def show(self) -> None:
         """Fill the tabs that are no pictures."""
 
@@ -128,8 +134,9 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
                 call.run(worked)
             return calls, before, worked
 
+        if not self._worker.busy:
+            self._say("running", "Running", step="")  # before it starts: a quick one ends before the next line
         self._worker.start(work)
-        self._say("running", "Running", step="")
 
     def stop(self) -> None:
         """Stop the run; the AnnData stays as it was."""
@@ -145,13 +152,15 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def code(self) -> str:
         """The lines that reproduce what is on screen."""
         adata = name_of(self.adata)
-        made = self._ran if self.has_results() else []
+        made = list(self._made.values()) if self.has_results() else []
         drawn = list(self.drawn().values())
         calls = [*made, *self.read(), *drawn]
         imports = ["import diffnb as dn"] + ["import scanpy as sc"] * any(c.name.startswith("sc.") for c in calls)
         parts = ["\n".join(imports)]
-        if self.has_results() and not made:
-            parts.append("# results that were already stored: this panel did not run the tool")
+        there = [key for key in self.shown_keys() if key in self.adata.uns and key not in self._made]
+        if there:
+            listed = ", ".join(map(literal, there))
+            parts.append(f"# stored before this panel was opened, and not made by these lines: {listed}")
         parts += ["\n".join(call.line(adata) for call in group) for group in (made, self.read(), drawn) if group]
         parts += self.more_lines(adata)
         return "\n\n".join(parts) + "\n"
@@ -273,6 +282,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         try:
             adopt(self.adata, before, worked)
             self._ran = calls
+            self._made |= {call.key: call for call in calls}
             self.refresh()
         except Exception as error:
             import traceback
