@@ -1,4 +1,5 @@
 import ast
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -89,12 +90,10 @@ def test_lists_of_names_are_wrapped_and_read_back(count):
 
 
 def test_the_name_of_the_data_is_found_in_the_notebook(toy, monkeypatch):
-    class Shell:
-        user_ns = {"_": toy, "_3": toy, "cells": toy, "other": 1}
-
-    monkeypatch.setattr("IPython.core.getipython.get_ipython", Shell)
+    names = {"_": toy, "_3": toy, "cells": toy, "other": 1}
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", lambda: SimpleNamespace(user_ns=names))
     assert name_of(toy) == "cells"
-    Shell.user_ns["adata"] = toy
+    names["adata"] = toy
     assert name_of(toy) == "adata"
     assert name_of(object()) == "adata"
 

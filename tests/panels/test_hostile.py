@@ -9,6 +9,8 @@ import diffnb as dn
 
 from .conftest import EVIL
 
+SMALL = {"disc": {"n_components": 2}, "sparda": {"n_features": 5}, "compare": {"methods": ["DiSC", "scorecard"]}}
+
 
 def widgets_of(widget):
     """All widgets below one."""
