@@ -60,6 +60,17 @@ def test_map_and_table_share_a_selection(toy):
     assert view.map.selection[1] == 0b10
 
 
+def test_a_selection_outlives_the_theme_and_the_condition(toy):
+    panel = dn.panels.disc(toy)
+    panel.features.select(["feature_003"])
+    panel.status.dark = True
+    assert panel.features.selected == ["feature_003"]
+    assert panel.features.dark
+    panel.group.put("B")
+    assert panel.features.selected == ["feature_003"]
+    assert panel.features.map.selection[0] == 0b100
+
+
 def test_a_selection_is_saved_with_its_line(toy):
     panel = dn.panels.disc(toy)
     panel.features.select(["feature_002", "feature_005"])
