@@ -56,9 +56,8 @@ def take(lab: Lab, name: str) -> None:
         lab.page.wait_for_timeout(4000)  # figures are drawn anew for the theme
         path = ROOT / "images" / f"panel_{name}_{theme}.png"
         panel.screenshot(path=path)
-        # a palette is enough, and a third of the size
         with Image.open(path) as taken:
-            image = taken.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+            image = taken.convert("RGB")
         image.save(path, optimize=True)
         print(path.relative_to(ROOT.parent), image.size, f"{path.stat().st_size / 1000:.0f} kB")
     lab.execute("application:toggle-left-area")
