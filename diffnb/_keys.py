@@ -174,3 +174,42 @@ class SurvivalKeys:
     def obs(self) -> str:
         """Group of each observation, where the call made the groups."""
         return f"{self.key}_group"
+
+
+@dataclass(frozen=True, slots=True)
+class DufsKeys:
+    """Where `tl.dufs` keeps its results."""
+
+    key: str = "dufs"
+
+    @property
+    def uns(self) -> str:
+        """Parameters and how training went."""
+        return self.key
+
+    @property
+    def var(self) -> str:
+        """Whether a feature is selected."""
+        return self.key
+
+    @property
+    def varm(self) -> str:
+        """Gate and µ of every feature, a column each."""
+        return self.key
+
+
+@dataclass(frozen=True, slots=True)
+class LaplacianScoreKeys:
+    """Where `tl.laplacian_score` keeps its results."""
+
+    key: str = "laplacian_score"
+
+    @property
+    def uns(self) -> str:
+        """Parameters."""
+        return self.key
+
+    @property
+    def var(self) -> str:
+        """Score of every feature."""
+        return self.key

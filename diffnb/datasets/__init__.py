@@ -6,6 +6,7 @@ from ._fmri import nback_fmri
 from ._hyperspectral import hyperspectral_tarp
 from ._import import from_image_pair, from_parcels
 from ._metric import curved_square, hidden_square, two_types
+from ._moons import two_moons
 from ._planted import planted_groups
 from ._projections import differing_block, nuisance_factor
 from ._scrna import scrna
@@ -35,5 +36,6 @@ __all__ = [
     "split_both_ways",
     "subsets_of_connected",
     "three_conditions",
+    "two_moons",
     "two_types",
 ]

@@ -5,6 +5,7 @@ from ._compare import compare, compare_overlap
 from ._contents import contents
 from ._disc import disc, disc_significance
 from ._disc_features import disc_features
+from ._dufs import dufs, dufs_training, laplacian_score
 from ._feature_diffmap import feature_diffmap
 from ._informed import (
     informed_clusters,
@@ -27,6 +28,8 @@ __all__ = [
     "disc",
     "disc_features",
     "disc_significance",
+    "dufs",
+    "dufs_training",
     "feature_diffmap",
     "informed_clusters",
     "informed_covariance",
@@ -34,6 +37,7 @@ __all__ = [
     "informed_eigenvalues",
     "informed_embedding",
     "informed_gap",
+    "laplacian_score",
     "meta_features",
     "scorecard",
     "sparda",

@@ -2,6 +2,7 @@
 
 from ._brain import feature_brain
 from ._compare import compare_overlap, compare_ranks
+from ._dufs import dufs
 from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
@@ -24,6 +25,7 @@ __all__ = [
     "disc_observations",
     "disc_significance",
     "disc_vectors",
+    "dufs",
     "feature_brain",
     "feature_diffmap",
     "feature_image",

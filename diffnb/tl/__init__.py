@@ -1,11 +1,24 @@
 """Tools: compute, store in the AnnData, return None (or the copy)."""
 
 from ._disc import disc
+from ._dufs import dufs
 from ._feature_diffmap import feature_diffmap
 from ._informed_distance import informed_distance
+from ._laplacian_score import laplacian_score
 from ._meta_features import meta_features
 from ._scorecard import scorecard
 from ._sparda import pda, sparda
 from ._survival import survival
 
-__all__ = ["disc", "feature_diffmap", "informed_distance", "meta_features", "pda", "scorecard", "sparda", "survival"]
+__all__ = [
+    "disc",
+    "dufs",
+    "feature_diffmap",
+    "informed_distance",
+    "laplacian_score",
+    "meta_features",
+    "pda",
+    "scorecard",
+    "sparda",
+    "survival",
+]

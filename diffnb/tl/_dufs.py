@@ -1,0 +1,286 @@
+"""`tl.dufs`: the features that carry the structure of the data, without any labels."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .. import _logging as log
+from .. import _validate as validate
+from .._anndata import PulledAll, expand, pull_all, store
+from .._keys import DufsKeys
+from ..core.dufs import OPTIMIZERS, Dufs, Settings
+from ..core.dufs import dufs as train
+from ..core.dufs_gates import settled
+from ..core.dufs_loss import BANDWIDTHS, MOST_STEPS, Graph
+from ..core.dufs_objective import GATES
+from ..core.progress import bar
+from ..core.threads import fitting_threads
+
+#: observations up to which all of them are looked at in every step, and how many beyond
+MOST_AT_ONCE, BATCH = 1000, 500
+
+
+def dufs(
+    adata: AnnData,
+    *,
+    n_features: int | None = None,
+    penalty: float | Literal["warm"] | None = None,
+    gates: Literal["deterministic", "per_sample", "per_feature"] = "deterministic",
+    layer: str | None = None,
+    mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
+    standardize: Literal["global"] | None = "global",
+    n_neighbors: int = 2,
+    scale: float = 5.0,
+    adapt_scale: bool = True,
+    bandwidth: Literal["median", "max", "local"] = "median",
+    leave_one_out: bool = True,
+    power: int = 2,
+    n_steps: int = 200,
+    learning_rate: float = 0.05,
+    optimizer: Literal["normalized", "adam", "sgd"] = "normalized",
+    early_stopping: bool = True,
+    batch_size: int | None = None,
+    n_restarts: int = 1,
+    random_state: int = 0,
+    key_added: str = "dufs",
+    copy: bool = False,
+) -> AnnData | None:
+    """Select the features that carry the structure of the data, without labels (DUFS).
+
+    Every feature has a gate between 0 and 1. Open features make a graph of observations, and gates are trained
+    so that open features vary smoothly along that graph: features that share a structure keep each other open,
+    nuisance features close.
+
+    Parameters
+    ----------
+    adata
+        Annotated data, observations × features.
+    n_features
+        Features to select, those with the largest gates; by default those whose gate is above ½.
+    penalty
+        `None`: the parameter-free loss, smoothness per open feature. A number: smoothness with a penalty λ on
+        open gates, in units of what both terms are at the start, so that 1 means the same for all data. `"warm"`:
+        the λ out of .01, .1, 1 and 10 whose `n_features` leading features are smoothest, with which training
+        goes on.
+    gates
+        `"deterministic"`: the moments of the authors' gates instead of draws, so that nothing in a step is random;
+        `"per_sample"`: draws for every observation and feature, as the authors do; `"per_feature"`: one draw a
+        feature and step.
+    layer
+        Layer to use instead of `adata.X`.
+    mask_var
+        Boolean column of `adata.var`, or array: the features to use.
+    standardize
+        `"global"`: each feature over all observations; `None`: as they are.
+    n_neighbors
+        The neighbour whose distance sets the width of the kernel, the observation itself counted: 2 is the
+        nearest other one.
+    scale
+        Width of the kernel in units of that squared distance.
+    adapt_scale
+        Where all gates close, or all open, train anew with a narrower kernel (.8 or .5 of its scale): among many
+        nuisance features all observations are about equally far apart, and a wide kernel sees none of their
+        structure. For `penalty=None` only.
+    bandwidth
+        Which of the distances: the `"median"` over observations (the authors' code), their `"max"` (the
+        supplement), or one for each observation (`"local"`), of which pairs take the geometric mean.
+    leave_one_out
+        Observations are no neighbours of themselves. `False` as in the paper.
+    power
+        Steps t of the random walk, 1 to 3.
+    n_steps
+        Training steps at most.
+    learning_rate
+        With `optimizer="normalized"`, how far the gate that is pulled most moves in a step.
+    optimizer
+        `"normalized"`: momentum, in units of the largest gradient so far; `"adam"`; `"sgd"`: the plain
+        gradient, as the authors do (with `learning_rate=1` and thousands of steps).
+    early_stopping
+        Stop when the mean loss of 20 steps is hardly better than that of the 20 before.
+    batch_size
+        Observations in a step; by default all of them up to 1,000, and 500 beyond.
+    n_restarts
+        Starts, of which the one with the lowest loss is kept.
+    random_state
+        Seed. The same seed gives the same answer.
+    key_added
+        Name under which results are stored.
+    copy
+        Work on a copy and return it.
+
+    Returns
+    -------
+    `None`, or the copy. Adds
+
+    - `var[key_added]`: whether a feature is selected; scanpy takes it as `mask_var`, as in
+      `sc.pp.pca(adata, mask_var="dufs")`;
+    - `varm[key_added]`: `gate` of each feature, and `mu`, which tells apart those that are wide open;
+    - `uns[key_added]`: loss, smoothness and share of open gates in every step, the scale and λ that were used,
+      parameters.
+
+    Read them with :func:`diffnb.get.dufs` and :func:`diffnb.get.dufs_training`.
+
+    References
+    ----------
+    Lindenbaum, Shaham, Peterfreund, Svirsky, Casey & Kluger, *Differentiable Unsupervised Feature Selection based
+    on a Gated Laplacian*, NeurIPS 2021: the regularised loss (Eq. 3 of the authors' code), the parameter-free one
+    (Eq. 4), kernel widths (S1), the warm start (S2, Algorithm 1), the power t (S5).
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_moons(10)
+    >>> dn.tl.dufs(adata)
+    >>> adata.var_names[adata.var["dufs"]].tolist()
+    ['moon_x', 'moon_y']
+    """
+    _check_options(gates, bandwidth, optimizer, standardize)
+    data = pull_all(adata, layer=layer, mask_var=mask_var)
+    n, p = data.matrix.shape
+    batch = _batch(batch_size, n)
+    settings = Settings(
+        n_features=None
+        if n_features is None
+        else validate.count("n_features", n_features, at_most=p, why=f"there are {p} features"),
+        penalty=_penalty(penalty, n_features),
+        gates=gates,
+        graph=Graph(
+            n_neighbors=validate.count("n_neighbors", n_neighbors, at_least=2, at_most=batch, why="in a batch"),
+            scale=_positive("scale", scale),
+            bandwidth=bandwidth,
+            power=validate.count("power", power, at_most=MOST_STEPS),
+            leave_one_out=bool(leave_one_out),
+        ),
+        standardize=standardize,
+        n_steps=validate.count("n_steps", n_steps),
+        learning_rate=_positive("learning_rate", learning_rate),
+        optimizer=optimizer,
+        batch_size=batch,
+        n_restarts=validate.count("n_restarts", n_restarts),
+        early_stopping=bool(early_stopping),
+        adapt_scale=bool(adapt_scale),
+        seed=validate.count("random_state", random_state, at_least=0),
+    )
+    with fitting_threads(batch), _bar() as progress:
+        found = train(data.matrix, settings, progress=progress)
+    selected = _selected(found.mu, settings.n_features)
+    log.info(f"{int(selected.sum())} of {p} features selected, scale {found.scale:.3g}, loss {found.loss[-1]:.4g}")
+    params = {
+        "layer": layer,
+        "n_features": n_features,
+        "penalty": penalty,
+        "gates": gates,
+        "standardize": standardize,
+        "n_neighbors": n_neighbors,
+        "scale": scale,
+        "bandwidth": bandwidth,
+        "leave_one_out": leave_one_out,
+        "power": power,
+        "n_steps": n_steps,
+        "learning_rate": learning_rate,
+        "optimizer": optimizer,
+        "batch_size": batch,
+        "n_restarts": n_restarts,
+        "random_state": random_state,
+    }
+    adata = adata.copy() if copy else adata
+    _store(adata, DufsKeys(key_added), data, found, selected, params)
+    return adata if copy else None
+
+
+def _check_options(gates: object, bandwidth: object, optimizer: object, standardize: object) -> None:
+    validate.choice("gates", gates, GATES)
+    validate.choice("bandwidth", bandwidth, BANDWIDTHS)
+    validate.choice("optimizer", optimizer, OPTIMIZERS)
+    if standardize is not None:
+        validate.choice("standardize", standardize, ("global",))
+
+
+def _positive(name: str, value: object, *, zero: bool = False) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name}={value!r} must be a number, got {type(value).__name__}.")
+    number = float(value)
+    if not np.isfinite(number) or number < 0 or (number == 0 and not zero):
+        raise ValueError(f"{name}={value!r} must be {'0 or larger' if zero else 'larger than 0'}.")
+    return number
+
+
+def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"] | None:
+    if penalty is None:
+        return None
+    if isinstance(penalty, str):
+        validate.choice("penalty", penalty, ("warm",))
+        if n_features is None:
+            raise ValueError("penalty='warm' finds the penalty for a number of features: give n_features.")
+        return "warm"
+    return _positive("penalty", penalty, zero=True)
+
+
+def _batch(batch_size: object, n: int) -> int:
+    if batch_size is None:
+        return n if n <= MOST_AT_ONCE else BATCH
+    return min(validate.count("batch_size", batch_size, at_least=3), n)
+
+
+@contextmanager
+def _bar() -> Any:
+    """Make a progress bar on demand, and close it whatever happens."""
+    bars: list[Any] = []
+
+    def begin(total: int) -> Callable[[], None]:
+        # short trainings are over before a bar could be read
+        bars.append(bar(total=total, desc="DUFS", delay=1.0))
+
+        def step() -> None:
+            if bars[0].n == bars[0].total:  # a narrower kernel begins anew
+                bars[0].total += total
+            bars[0].update()
+
+        return step
+
+    try:
+        yield begin
+    finally:
+        for bar in bars:
+            bar.close()
+
+
+def _selected(mu: Any, n_features: int | None) -> Any:
+    if n_features is None:
+        selected = mu > 0
+        if not selected.any():
+            warnings.warn(
+                "no gate stays open: no feature is selected. Name a number with n_features, or try a smaller penalty"
+                " or scale.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return selected
+    selected = np.zeros(len(mu), dtype=bool)
+    selected[np.argsort(-mu, kind="stable")[:n_features]] = True
+    return selected
+
+
+def _store(adata: AnnData, keys: DufsKeys, data: PulledAll, found: Dufs, selected: Any, params: dict[str, Any]) -> None:
+    chosen = np.zeros(adata.n_vars, dtype=bool)
+    chosen[data.kept] = selected
+    table = {"gate": expand(settled(found.mu), data.kept), "mu": expand(found.mu, data.kept)}
+    described: dict[str, Any] = {
+        "params": params,
+        "training": {"loss": found.loss, "smoothness": found.smoothness, "open": found.open},
+        "scale": found.scale,
+        "n_constant": data.n_constant,
+    }
+    if not np.isnan(found.penalty):
+        described["penalty"] = found.penalty
+    if found.tried.size:
+        described["warm"] = {"penalty": found.tried, "score": found.tried_score}
+    store(adata, var={keys.var: chosen}, varm={keys.varm: pd.DataFrame(table)}, uns={keys.uns: described})
