@@ -142,8 +142,8 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def stop(self) -> None:
         """Stop the run; the AnnData stays as it was."""
         if self._worker.busy:
+            self._say("stopping", "Stopping")  # first: it may be over before the next line
             self._worker.stop()
-            self._say("stopping", "Stopping")
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the run and show what it gave; `False` when `timeout` seconds passed first."""

@@ -249,8 +249,8 @@ def _bar() -> Any:
     try:
         yield begin
     finally:
-        for bar in bars:
-            bar.close()
+        for made in bars:
+            made.close()
 
 
 def _selected(mu: Any, n_features: int | None) -> Any:

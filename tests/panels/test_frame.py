@@ -10,6 +10,7 @@ from PIL import Image
 
 import diffnb as dn
 from diffnb.panels import _frame
+from diffnb.panels._calls import Call
 from diffnb.panels._pictures import HEADER, draw, mark_in_base64, marked
 
 
@@ -177,6 +178,40 @@ def test_figures_of_panels_are_unknown_to_pyplot(toy):
     assert dict(plt.rcParams) == settings
 
 
+def test_a_new_panel_is_one_small_class(fresh, run):
+    class Scorecard(_frame.Panel):
+        title = "Scorecard"
+
+        def make_tabs(self):
+            return {"Kinds": self.picture("Kinds")}
+
+        def has_results(self):
+            return "scorecard" in self.adata.uns
+
+        def calls(self):
+            return [Call("dn.tl.scorecard", ("condition",))]
+
+        def drawn(self):
+            return {"Kinds": Call("dn.pl.scorecard")} if self.has_results() else {}
+
+    panel = Scorecard(fresh)
+    panel.status.dark = True
+    run(panel)
+    assert panel.status.state == "done"
+    assert len(panel.pictures["Kinds"].png) > 1000
+    assert 'dn.tl.scorecard(adata, "condition")' in panel.code
+    assert panel.snapshot().data.startswith(b"\x89PNG")
+
+
+def test_a_panel_that_says_nothing_is_empty(fresh, run):
+    panel = run(_frame.Panel(fresh))
+    assert panel.status.state == "done"
+    assert panel.tab_names == ["Code"]
+    assert panel.code == "import diffnb as dn\n"
+    panel.tabs.selected_index = None
+    panel.redraw()
+
+
 def test_setting_what_is_no_control_is_refused(fresh):
     with pytest.raises(ValueError, match="'nonsense' is not a control of this panel; there are groupby, groups"):
         dn.panels.disc(fresh).set(nonsense=1)
@@ -318,8 +353,6 @@ def test_errors_are_one_line():
 
 
 def test_drawing_returns_bytes_and_a_width(toy):
-    from diffnb.panels._calls import Call
-
     png, width = draw(Call("dn.pl.disc_significance"), toy, dark=False)
     assert png.startswith(b"\x89PNG")
     assert 300 < width < 600

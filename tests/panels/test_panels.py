@@ -214,6 +214,31 @@ def test_compare_runs_only_what_is_chosen(fresh, run):
     assert len(panel.pictures["Ranks"].png) > 1000
 
 
+@pytest.mark.parametrize("name", ["sparda", "dufs", "informed", "compare"])
+def test_results_of_an_earlier_call_are_shown_in_the_dark_too(name, positive):
+    tools = {"sparda": lambda: dn.tl.sparda(positive, "condition", n_features=4)}
+    tools["dufs"] = lambda: dn.tl.dufs(positive, n_steps=5)
+    tools["informed"] = lambda: dn.tl.informed_distance(positive, n_clusters=4)
+    tools["compare"] = lambda: dn.tl.disc(positive, "condition", n_components=2, key_added="compare_disc")
+    tools[name]()
+    panel = getattr(dn.panels, name)(positive)
+    panel.status.dark = True
+    assert panel.features.dark
+    assert panel.features.table.page["all"] == 40
+    assert "# stored before this panel was opened" in panel.code
+    panel.features.select(positive.var_names[:2])
+    panel.features.save()
+    assert 'adata.var["selected"] = adata.var_names.isin(' in panel.code
+
+
+def test_columns_of_var_follow_the_order_of_the_table(positive, run):
+    positive.var["place"] = np.arange(40)
+    panel = run(dn.panels.sparda(positive), n_features=4)
+    panel.features.y.put(("var", "place"))
+    points = np.frombuffer(panel.features.map.points, dtype=np.float32).reshape(-1, 2)
+    assert points[:, 1].tolist() == positive.var["place"][panel.features.frame.index].tolist()
+
+
 def test_explore_lists_columns_and_opens_panels(adata):
     panel = dn.panels.explore(adata)
     assert "condition" in panel.columns.value
@@ -230,6 +255,7 @@ def test_explore_lists_columns_and_opens_panels(adata):
 
 def test_explore_opens_every_method_there_is(adata):
     panel = dn.panels.explore(adata)
+    panel.controls["groupby"].put("donor")
     for name, button in panel._buttons.items():
         button.click()
         assert panel.chosen == name, panel.status.message
@@ -248,6 +274,13 @@ def test_explore_of_data_without_conditions_says_so():
 def test_explore_has_a_picture(adata):
     lines = dn.panels.explore(adata).summary()
     assert any(line.startswith("obs['condition']: 2 levels") for line in lines)
+
+
+def test_a_column_that_turned_into_a_measurement_says_so(adata):
+    panel = dn.panels.explore(adata)
+    adata.obs["condition"] = np.linspace(0.1, 1, adata.n_obs)
+    panel._count()
+    assert "bin it into categories first" in panel.levels.value
 
 
 def test_many_levels_are_cut(adata):
