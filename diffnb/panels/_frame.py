@@ -128,7 +128,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
             self._fail(error, "")
             return
         before = light_copy(self.adata)
-        worked = light_copy(self.adata)
+        worked = light_copy(before)  # of the first copy: the matrix of a view is made only once
 
         def work() -> tuple[list[Call], AnnData, AnnData]:
             for call in calls:

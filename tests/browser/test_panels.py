@@ -1,12 +1,15 @@
 """Panels in a real JupyterLab: with the mouse, with keys, in the dark, stopped, copied, and without a kernel."""
 
 import json
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+QUICKSTART = Path(__file__).parents[2] / "notebooks" / "00_quickstart.ipynb"
 LOAD = "import diffnb as dn\nadata = dn.datasets.newly_connected(n_obs=100)"
 SHOW = "panel = dn.panels.disc(adata)\npanel"
 DONE = 90_000
@@ -109,6 +112,33 @@ def test_run_with_the_mouse_fills_scree_map_and_table_and_both_follow_a_lasso(di
     disc.button("Save selection").click()
     expect(disc.root).to_contain_text(f"{found - 1} features saved.")
     assert lab.errors == []
+
+
+def test_the_module_of_the_quickstart_is_found_by_hand(lab):
+    shutil.copy(QUICKSTART, lab.server.folder / "quickstart.ipynb")
+    lab.open("quickstart.ipynb")
+    content = "window.jupyterapp.shell.currentWidget.content"
+    lab.page.evaluate(f"() => {{ {content}.activeCellIndex = 4; }}")
+    lab.execute("notebook:run-all-above")
+    lab.wait_idle()
+    lab.execute("notebook:insert-cell-above")
+    lab.page.evaluate(f"() => {content}.activeCell.model.sharedModel.setSource('dn.panels.disc(adata)')")
+    lab.execute("notebook:run-cell")
+    disc = PanelPage(lab)
+    disc.state("ready")
+    disc.field("standardize").select_option(label="within conditions")
+    disc.run()
+    disc.tab("Features").click()
+    disc.field("condition").locator("visible=true").select_option(label="stimulated")
+    expect(disc.root.locator(".diffnb-legend:visible")).to_contain_text("stimulated1 (30)")
+    expect(disc.rows.first).to_contain_text("stimulated1")
+    search = disc.root.get_by_label("Search").locator("visible=true")
+    search.fill("stimulated1")
+    expect(disc.counted).to_contain_text("30 of")
+    disc.tab("Code").click()
+    expect(disc.root.locator(".diffnb-code pre")).to_contain_text(
+        'dn.tl.disc(adata, "condition", standardize="within")'
+    )
 
 
 def test_everything_can_be_done_with_keys(disc, lab):

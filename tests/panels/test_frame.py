@@ -3,6 +3,7 @@ import io
 import threading
 import warnings
 
+import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
@@ -89,6 +90,29 @@ def test_results_for_other_features_than_there_are_now_are_not_stored(fresh):
     assert panel.status.state == "failed"
     assert "other features than when the run began" in panel.status.message
     assert "disc" not in fresh.uns
+
+
+def test_a_view_and_a_file_on_disk_are_run_too(fresh, run, tmp_path):
+    view = fresh[:, :60]
+    assert run(dn.panels.disc(view), n_components=2).status.state == "done"
+    assert "disc" in view.uns
+    assert "disc" not in fresh.uns
+    fresh.write_h5ad(tmp_path / "data.h5ad")
+    backed = ad.read_h5ad(tmp_path / "data.h5ad", backed="r")
+    panel = run(dn.panels.disc(backed), n_components=2)
+    assert panel.status.state == "done", panel.status.details
+    assert backed.isbacked
+    assert "disc" in backed.uns
+    backed.file.close()
+
+
+def test_names_that_repeat_do_no_harm(fresh, run):
+    fresh.var_names = [f"gene{i // 2}" for i in range(fresh.n_vars)]
+    panel = run(dn.panels.disc(fresh), n_components=2)
+    assert panel.status.state == "done", panel.status.details
+    panel.features.select(["gene3"])
+    panel.features.save()
+    assert fresh.var["selected"].sum() == 2
 
 
 def test_warnings_are_notes(fresh, run):
