@@ -68,6 +68,23 @@ class DiffmapKeys:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeKeys:
+    """Where `tl.feature_change` keeps its results."""
+
+    key: str = "feature_change"
+
+    @property
+    def uns(self) -> str:
+        """Parameters and the two conditions."""
+        return self.key
+
+    @property
+    def var(self) -> str:
+        """How far every feature moves between the conditions."""
+        return self.key
+
+
+@dataclass(frozen=True, slots=True)
 class ScorecardKeys:
     """Where `tl.scorecard` keeps its results."""
 

@@ -1,6 +1,6 @@
 """DiSC: groups of features whose connectivity differs between conditions (Algorithms 1 and 2 of the paper).
 
-Srusti, Mishne & Jaffe, "DiSC: Differential Spectral Clustering of Features", NeurIPS 2022.
+Sristi, Mishne & Jaffe, "DiSC: Differential Spectral Clustering of Features", NeurIPS 2022.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import numpy as np
 from ._typing import Floats, Ints
 from .deals import Deals
 from .divergence import evaluate
+from .progress import bar
 from .sparda_path import WIDE, Search, follow
 from .threads import MOST_WORKERS
 
@@ -19,6 +20,8 @@ from .threads import MOST_WORKERS
 FOLDS, MOST_FOLDS, ENOUGH = 5, 10, 10
 #: times the folds are dealt: near its top the held-out curve is flat, and one deal would decide by chance
 REPEATS = 3
+#: folds that share their products: enough for one pass over the data to serve many, few enough to fill the cores
+TOGETHER = 5
 #: standard errors that fewer features may fall short of the largest held-out objective
 TOLERATED = 0.5
 
@@ -65,27 +68,42 @@ def n_folds(n: int, m: int, /) -> int:
     return min(least, min(MOST_FOLDS, max(FOLDS, least // ENOUGH)))
 
 
-def cross_validate(deals: Deals, ks: Ints, search: Search, /, *, samples: Sequence[Ints] = ()) -> HeldOut:
+def cross_validate(
+    deals: Deals, ks: Ints, search: Search, /, *, samples: Sequence[Ints] = (), progress: str | None = None
+) -> HeldOut:
     """Try directions on held-out observations that were found on the others, for every fold and k.
 
-    `samples` holds the sample of every row of each side: whole samples are held out then.
+    `samples` holds the sample of every row of each side: whole samples are held out then. Work that takes more
+    than a second shows a bar named `progress`.
     """
     rng = np.random.default_rng([search.seed, deals.n_features, 5])
     n, m = deals.left.shape[1], deals.right.shape[1]
-    repeats = REPEATS if deals.n_features <= WIDE else 1
-    batches = []
+    wide = deals.n_features > WIDE
+    repeats = 1 if wide else REPEATS
+    batches: list[list[Fold]] = []
     for _ in range(repeats):
         folds = _folds_of_samples(samples, rng) if samples else _folds_of_rows(n, m, rng)
-        sizes = sorted({fold.sizes for fold in folds})
-        batches += [[fold for fold in folds if fold.sizes == size] for size in sizes]
+        # on a wide path every fold goes its own way
+        batches += _batches(folds, 1 if wide else TOGETHER)
 
     def work(batch: list[Fold]) -> Floats:
         return _tried(deals, batch, ks, search)
 
-    # on a wide path every fold has a thread of its own already
-    workers = 1 if deals.n_features > WIDE else min(MOST_WORKERS, os.cpu_count() or 1, len(batches))
-    with ThreadPoolExecutor(workers) as pool:
-        return HeldOut(np.concatenate(list(pool.map(work, batches))), repeats)
+    workers = min(MOST_WORKERS, os.cpu_count() or 1, len(batches))
+    shown = bar(total=len(batches), desc=progress, disable=progress is None, delay=1.0)
+    with shown, ThreadPoolExecutor(workers) as pool:
+        tried = []
+        for found in pool.map(work, batches):
+            tried.append(found)
+            shown.update()
+    return HeldOut(np.concatenate(tried), repeats)
+
+
+def _batches(folds: Sequence[Fold], most: int) -> list[list[Fold]]:
+    """Bring folds of the same sizes together, at most so many."""
+    sizes = sorted({fold.sizes for fold in folds})
+    alike = [[fold for fold in folds if fold.sizes == size] for size in sizes]
+    return [some[start : start + most] for some in alike for start in range(0, len(some), most)]
 
 
 def _tried(deals: Deals, folds: Sequence[Fold], ks: Ints, search: Search) -> Floats:

@@ -27,7 +27,10 @@ def map_seeds(
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> list[T]:
-    """Run `work` once per child seed, in threads, in the order of the seeds, with a bar named `progress`."""
+    """Run `work` once per child seed, in threads, in the order of the seeds.
+
+    Work that takes more than a second shows a bar named `progress`.
+    """
     import joblib
 
     def one(child: np.random.SeedSequence) -> T:
@@ -35,7 +38,7 @@ def map_seeds(
 
     seeds = child_seeds(seed, count)
     jobs = joblib.effective_n_jobs(n_jobs) if n_jobs is not None else 1
-    with bar(total=count, desc=progress, disable=progress is None) as done_so_far:
+    with bar(total=count, desc=progress, disable=progress is None, delay=1.0) as done_so_far:
         if jobs == 1:
             results = []
             for child in seeds:

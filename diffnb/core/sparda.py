@@ -87,9 +87,9 @@ def sparda(
         deals = deals_of(x, y, standardize=settings.standardize)
         found: list[Projection] = []
         for i in range(settings.n_projections):
-            chosen = _best(deals, settings, samples)
+            bar = None if progress is None else f"{progress}, projection {i + 1}"
+            chosen = _best(deals, settings, samples, bar)
             if settings.n_permutations:
-                bar = None if progress is None else f"{progress}, projection {i + 1}"
                 pval = permutation_test(deals, settings, samples=samples, n_jobs=n_jobs, progress=bar)
                 # what is left cannot be surer than what was taken before it
                 chosen = replace(chosen, pval=max(pval, *(p.pval for p in found)) if found else pval)
@@ -116,7 +116,7 @@ def _search(settings: Settings) -> Search:
     return Search(DIVERGENCES[settings.divergence], settings.solver == "relax", settings.seed)
 
 
-def _best(deals: Deals, settings: Settings, samples: Sequence[Ints]) -> Projection:
+def _best(deals: Deals, settings: Settings, samples: Sequence[Ints], progress: str | None) -> Projection:
     p, search = deals.n_features, _search(settings)
     wanted = p if settings.n_features is None else settings.n_features
     ks = k_grid(
@@ -127,7 +127,7 @@ def _best(deals: Deals, settings: Settings, samples: Sequence[Ints]) -> Projecti
     path = follow(deals, ks, search)
     held_out = np.full((1, len(ks)), np.nan)
     if isinstance(wanted, str):
-        tried = cross_validate(deals, ks, search, samples=samples)
+        tried = cross_validate(deals, ks, search, samples=samples, progress=progress)
         held_out, i = tried.objective, tried.fewest()
     else:
         i = int(np.searchsorted(ks, wanted))

@@ -106,7 +106,7 @@ def feature_diffmap(
 
     References
     ----------
-    Srusti, Mishne & Jaffe, *DiSC: Differential Spectral Clustering of Features*, NeurIPS 2022: Figs. 2(e),
+    Sristi, Mishne & Jaffe, *DiSC: Differential Spectral Clustering of Features*, NeurIPS 2022: Figs. 2(e),
     3(d).
 
     Examples

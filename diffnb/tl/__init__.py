@@ -2,6 +2,7 @@
 
 from ._disc import disc
 from ._dufs import dufs
+from ._feature_change import feature_change
 from ._feature_diffmap import feature_diffmap
 from ._informed_distance import informed_distance
 from ._laplacian_score import laplacian_score
@@ -13,6 +14,7 @@ from ._survival import survival
 __all__ = [
     "disc",
     "dufs",
+    "feature_change",
     "feature_diffmap",
     "informed_distance",
     "laplacian_score",

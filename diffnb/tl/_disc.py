@@ -133,7 +133,7 @@ def disc(
 
     References
     ----------
-    Srusti, Mishne & Jaffe, *DiSC: Differential Spectral Clustering of Features*, NeurIPS 2022: Eqs. 6 and 7,
+    Sristi, Mishne & Jaffe, *DiSC: Differential Spectral Clustering of Features*, NeurIPS 2022: Eqs. 6 and 7,
     Algorithm 1; Eqs. 19–21, Algorithm 2.
 
     Examples

@@ -85,11 +85,7 @@ def feature_diffmap(
     validate.choice("graph", graph, ("dense", "knn"))
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
     p = data.n_features
-    if isinstance(n_neighbors, str):
-        validate.choice("n_neighbors", n_neighbors, ("auto",))
-        k = neighbors_for(p)
-    else:
-        k = validate.count("n_neighbors", n_neighbors, at_most=p - 1, why=f"there are {p} features")
+    k = neighbors_of(n_neighbors, p)
     settings = Settings(
         n_neighbors=k,
         n_eigenvectors=(),
@@ -122,3 +118,11 @@ def feature_diffmap(
         },
     )
     return adata if copy else None
+
+
+def neighbors_of(n_neighbors: object, p: int, /) -> int:
+    """Read `n_neighbors`, a number or `"auto"`."""
+    if isinstance(n_neighbors, str):
+        validate.choice("n_neighbors", n_neighbors, ("auto",))
+        return neighbors_for(p)
+    return validate.count("n_neighbors", n_neighbors, at_most=p - 1, why=f"there are {p} features")

@@ -303,8 +303,7 @@ def _compare(
     found = []
     for pair, side in zip(pairs, sides, strict=True):
         name = f"{pair.group} vs {pair.reference}"
-        bar = name if settings.n_permutations >= 20 else None
-        result = compare(side.x, side.y, settings, samples=side.samples, n_jobs=n_jobs, progress=bar)
+        result = compare(side.x, side.y, settings, samples=side.samples, n_jobs=n_jobs, progress=name)
         log.info(
             f"{name}: n_features={[r.n_features for r in result]}, objective={[f'{r.objective:.3g}' for r in result]}"
         )

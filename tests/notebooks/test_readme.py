@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 QUICKSTART = ROOT / "notebooks" / "00_quickstart.ipynb"
 PLACES = [Path("/home"), Path("/Users"), Path.home(), Path(tempfile.gettempdir()), ROOT]
 # a home at the root of the file system would be found in every link

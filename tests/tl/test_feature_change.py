@@ -1,0 +1,57 @@
+import anndata as ad
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import diffnb as dn
+
+
+def test_the_tarp_moves_most():
+    adata = dn.datasets.hyperspectral_tarp(size=40, n_bands=40)
+    dn.tl.feature_change(adata, "condition")
+    assert roc_auc_score(adata.var["material"] == "tarp", adata.var["feature_change"]) > 0.8
+
+
+def test_the_order_of_conditions_does_not_matter(adata):
+    dn.tl.feature_change(adata, "condition", groups=["ctrl", "stim"])
+    dn.tl.feature_change(adata, "condition", groups=["stim", "ctrl"], key_added="other")
+    np.testing.assert_allclose(adata.var["feature_change"], adata.var["other"], atol=1e-10)
+    assert adata.uns["other"]["groups"].tolist() == ["stim", "ctrl"]
+
+
+def test_masked_features_are_missing_and_all_survives_a_file(adata, tmp_path):
+    dn.tl.feature_change(adata, "condition", mask_var="chosen", graph="dense", n_neighbors=5, n_steps=2)
+    assert adata.var["feature_change"].isna().tolist() == (~adata.var["chosen"]).tolist()
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    back = ad.read_h5ad(tmp_path / "a.h5ad")
+    pd.testing.assert_series_equal(back.var["feature_change"], adata.var["feature_change"])
+    assert back.uns["feature_change"]["params"]["n_steps"] == 2
+
+
+def test_a_copy_is_returned_when_asked(adata):
+    copy = dn.tl.feature_change(adata, "condition", copy=True)
+    assert "feature_change" in copy.var
+    assert "feature_change" not in adata.var
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"metric": "cosin"}, "Did you mean 'cosine'"),
+        ({"graph": "auto"}, "graph='auto' is not an option"),
+        ({"n_neighbors": 40}, "n_neighbors=40"),
+        ({"n_neighbors": "many"}, "n_neighbors='many'"),
+        ({"n_steps": 0}, "n_steps=0"),
+        ({"n_eigenvectors": 0}, "n_eigenvectors=0"),
+    ],
+)
+def test_bad_input_is_refused(adata, options, words):
+    with pytest.raises(ValueError, match=words):
+        dn.tl.feature_change(adata, "condition", **options)
+    assert "feature_change" not in adata.uns
+
+
+def test_three_conditions_have_no_single_change(adata):
+    with pytest.raises(ValueError, match="has 3"):
+        dn.tl.feature_change(adata, "subject")
