@@ -6,11 +6,11 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help python lab test lint types unit notebooks clean
+.PHONY: help python lab test lint types unit browser notebooks clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
-	@echo "make test   set up, then run ruff, mypy, the tests and the notebooks"
+	@echo "make test   set up, then run ruff, mypy, the tests, those in a browser, and the notebooks"
 	@echo "make clean  remove the virtual environment and caches"
 
 python:
@@ -33,7 +33,7 @@ $(VENV)/.test: pyproject.toml $(VENV)/.lab
 lab: $(VENV)/.lab
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb
 
-test: lint types unit notebooks
+test: lint types unit browser notebooks
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -43,7 +43,11 @@ types: $(VENV)/.test
 	$(BIN)/mypy
 
 unit: $(VENV)/.test
-	$(BIN)/python -m pytest --doctest-modules diffnb tests --cov --cov-report=term
+	$(BIN)/python -m pytest --doctest-modules diffnb tests --ignore=tests/browser --cov --cov-report=term
+
+# in JupyterLab itself; skipped where there is no chromium, unless CI=true
+browser: $(VENV)/.test
+	$(BIN)/python -m pytest tests/browser
 
 notebooks: $(VENV)/.test
 	$(BIN)/python -m pytest --nbmake notebooks -p no:warnings

@@ -301,3 +301,42 @@ def _writable(value: Any) -> Any:
     if sp.issparse(value) and value.format == "coo":
         return value.tocsr()
     return value
+
+
+#: slots that hold arrays or tables by name
+_SLOTS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
+
+
+def light_copy(adata: AnnData) -> AnnData:
+    """Copy the shell of an AnnData: same arrays, tables and slots of its own, so that results stay apart."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # names that are not unique were told of when adata was made
+        light = AnnData(
+            X=adata.X,
+            obs=adata.obs.copy(),
+            var=adata.var.copy(),
+            **{slot: dict(getattr(adata, slot)) for slot in _SLOTS},
+        )
+    light._raw = adata._raw
+    return light
+
+
+def adopt(adata: AnnData, before: AnnData, after: AnnData) -> None:
+    """Do to `adata` what made `after` of `before`, both light copies of it: add, replace and take away."""
+    for side, name in (("obs_names", "observations"), ("var_names", "features")):
+        if not getattr(adata, side).equals(getattr(before, side)):
+            raise RuntimeError(f"adata has other {name} than when the run began; results were not stored. Run again.")
+    if adata.is_view:
+        adata._init_as_actual(adata.copy())
+    for slot in ("obs", "var", *_SLOTS):
+        old, new, target = getattr(before, slot), getattr(after, slot), getattr(adata, slot)
+        for name in new:
+            if name not in old or not _unchanged(old[name], new[name]):
+                target[name] = new[name].array if isinstance(new[name], pd.Series) else new[name]
+        for name in set(old) - set(new):
+            if name in target:
+                del target[name]
+
+
+def _unchanged(old: Any, new: Any) -> bool:
+    return bool(new.equals(old)) if isinstance(new, pd.Series) else old is new

@@ -12,6 +12,7 @@ import numpy as np
 from ._typing import Floats, Ints
 from .deals import Deals
 from .divergence import evaluate
+from .progress import bar
 from .sparda_path import WIDE, Search, follow
 from .threads import MOST_WORKERS
 
@@ -75,8 +76,6 @@ def cross_validate(
     `samples` holds the sample of every row of each side: whole samples are held out then. Work that takes more
     than a second shows a bar named `progress`.
     """
-    from tqdm.auto import tqdm
-
     rng = np.random.default_rng([search.seed, deals.n_features, 5])
     n, m = deals.left.shape[1], deals.right.shape[1]
     wide = deals.n_features > WIDE
@@ -91,12 +90,12 @@ def cross_validate(
         return _tried(deals, batch, ks, search)
 
     workers = min(MOST_WORKERS, os.cpu_count() or 1, len(batches))
-    bar = tqdm(total=len(batches), desc=progress, disable=progress is None, delay=1.0, leave=False)
-    with bar, ThreadPoolExecutor(workers) as pool:
+    shown = bar(total=len(batches), desc=progress, disable=progress is None, delay=1.0)
+    with shown, ThreadPoolExecutor(workers) as pool:
         tried = []
         for found in pool.map(work, batches):
             tried.append(found)
-            bar.update()
+            shown.update()
     return HeldOut(np.concatenate(tried), repeats)
 
 

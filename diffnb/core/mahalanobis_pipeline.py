@@ -28,6 +28,7 @@ from .mahalanobis_neighbors import (
     nearest_points,
     with_self,
 )
+from .progress import bar
 
 #: samples up to which all distances are kept
 FULL_MOST = 3000
@@ -172,7 +173,5 @@ def _diffusion(pairwise: Floats | None, nearest: Nearest, seed: int) -> tuple[Fl
 
 
 def _bar(parts: Iterable[Ints]) -> Iterator[Ints]:
-    from tqdm.auto import tqdm
-
     listed = list(parts)
-    yield from tqdm(listed, desc="local metrics", disable=len(listed) < WORTH_A_BAR, leave=False)
+    yield from bar(listed, desc="local metrics", disable=len(listed) < WORTH_A_BAR)

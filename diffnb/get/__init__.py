@@ -1,6 +1,10 @@
 """Results as tidy tables."""
 
+from ._candidates import candidate_conditions
+from ._compare import compare, compare_overlap
+from ._contents import contents
 from ._disc import disc, disc_significance
+from ._disc_features import disc_features
 from ._dufs import dufs, dufs_training, laplacian_score
 from ._feature_diffmap import feature_diffmap
 from ._informed import (
@@ -11,12 +15,18 @@ from ._informed import (
     informed_embedding,
     informed_gap,
 )
+from ._meta_features import meta_features
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
 from ._survival import survival, survival_groups, survival_tests
 
 __all__ = [
+    "candidate_conditions",
+    "compare",
+    "compare_overlap",
+    "contents",
     "disc",
+    "disc_features",
     "disc_significance",
     "dufs",
     "dufs_training",
@@ -28,6 +38,7 @@ __all__ = [
     "informed_embedding",
     "informed_gap",
     "laplacian_score",
+    "meta_features",
     "scorecard",
     "sparda",
     "sparda_path",

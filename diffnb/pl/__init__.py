@@ -1,11 +1,13 @@
 """Figures of what `get` reads."""
 
 from ._brain import feature_brain
+from ._compare import compare_overlap, compare_ranks
 from ._dufs import dufs
 from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
 from ._informed import informed_covariance, informed_embedding, informed_gap
+from ._observations import disc_observations
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
@@ -14,10 +16,13 @@ from ._survival import survival
 from ._vectors import disc_vectors, feature_diffmap
 
 __all__ = [
+    "compare_overlap",
+    "compare_ranks",
     "disc_embedding",
     "disc_features",
     "disc_graph",
     "disc_groups",
+    "disc_observations",
     "disc_significance",
     "disc_vectors",
     "dufs",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -59,8 +62,26 @@ class Panels(Figure):  # type: ignore[misc, unused-ignore]
         raise NotImplementedError  # IPython goes on to show it as any figure
 
 
+#: whether figures are drawn for somebody who shows them himself
+_off_screen: ContextVar[bool] = ContextVar("diffnb_off_screen", default=False)
+
+
+@contextmanager
+def off_screen() -> Iterator[None]:
+    """Make figures that pyplot knows nothing of: no cell shows them, and any thread may draw them."""
+    token = _off_screen.set(True)
+    try:
+        yield
+    finally:
+        _off_screen.reset(token)
+
+
 def new_figure(width: float, height: float) -> Any:
     """Make a figure that lays itself out."""
+    if _off_screen.get():
+        figure = Panels(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
     return plt.figure(FigureClass=Panels, figsize=(width, height), layout="constrained")
 
 
@@ -128,9 +149,9 @@ def markers_of(names: Sequence[str]) -> dict[str, str]:
     return {name: markers.get(name, MARKERS[0]) for name in names}
 
 
-def diverging() -> Colormap:
+def diverging(dark: bool | None = None) -> Colormap:
     """Blue over nothing to vermilion, where nothing looks like the page."""
-    if is_dark():
+    if is_dark() if dark is None else dark:
         stops = ("#9ED2F5", "#2E8FD0", "#14507C", "#161616", "#8A3D05", "#E5701A", "#FFC08F")
     else:
         stops = ("#06385C", "#0072B2", "#83BFE2", "#F7F7F7", "#F0A974", "#D55E00", "#6E2C00")
@@ -139,9 +160,10 @@ def diverging() -> Colormap:
     return cmap
 
 
-def sequential() -> Colormap:
+def sequential(dark: bool | None = None) -> Colormap:
     """Colours from little to much."""
-    start, stop = (0.25, 1.0) if is_dark() else (0.0, 0.92)  # neither end may vanish in the page
+    dark = is_dark() if dark is None else dark
+    start, stop = (0.25, 1.0) if dark else (0.0, 0.92)  # neither end may vanish in the page
     cmap = ListedColormap(plt.get_cmap("cividis")(np.linspace(start, stop, 256)), "diffnb_sequential")
     cmap.set_bad(alpha=0.0)
     return cmap

@@ -21,6 +21,7 @@ from ..core.dufs import dufs as train
 from ..core.dufs_gates import settled
 from ..core.dufs_loss import BANDWIDTHS, MOST_STEPS, Graph
 from ..core.dufs_objective import GATES
+from ..core.progress import bar
 from ..core.threads import fitting_threads
 
 #: observations up to which all of them are looked at in every step, and how many beyond
@@ -232,13 +233,11 @@ def _batch(batch_size: object, n: int) -> int:
 @contextmanager
 def _bar() -> Any:
     """Make a progress bar on demand, and close it whatever happens."""
-    from tqdm.auto import tqdm
-
     bars: list[Any] = []
 
     def begin(total: int) -> Callable[[], None]:
         # short trainings are over before a bar could be read
-        bars.append(tqdm(total=total, desc="DUFS", delay=1.0, leave=False))
+        bars.append(bar(total=total, desc="DUFS", delay=1.0))
 
         def step() -> None:
             if bars[0].n == bars[0].total:  # a narrower kernel begins anew
@@ -250,8 +249,8 @@ def _bar() -> Any:
     try:
         yield begin
     finally:
-        for bar in bars:
-            bar.close()
+        for made in bars:
+            made.close()
 
 
 def _selected(mu: Any, n_features: int | None) -> Any:

@@ -1,0 +1,10 @@
+"""Panels: look, try, and keep the line of code."""
+
+from ._compare import compare
+from ._disc import disc
+from ._dufs import dufs
+from ._explore import explore
+from ._informed import informed
+from ._sparda import sparda
+
+__all__ = ["compare", "disc", "dufs", "explore", "informed", "sparda"]

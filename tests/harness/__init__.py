@@ -1,0 +1,1 @@
+"""What the browser tests stand on: a private Jupyter server, a browser, a page of JupyterLab."""
