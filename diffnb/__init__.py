@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import core, datasets, get, pl, tl  # noqa: F401
+    from . import core, datasets, get, panels, pl, tl  # noqa: F401
 
-_ROOMS = ("core", "datasets", "get", "pl", "tl")
+_ROOMS = ("core", "datasets", "get", "panels", "pl", "tl")
 __all__ = ["__version__", *_ROOMS]
 
 

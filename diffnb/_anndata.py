@@ -217,3 +217,40 @@ def _writable(value: Any) -> Any:
     if sp.issparse(value) and value.format == "coo":
         return value.tocsr()
     return value
+
+
+#: slots that hold arrays or tables by name
+_SLOTS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
+
+
+def light_copy(adata: AnnData) -> AnnData:
+    """Copy the shell of an AnnData: same arrays, tables and slots of its own, so that results stay apart."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # names that are not unique were told of when adata was made
+        light = AnnData(
+            X=adata.X,
+            obs=adata.obs.copy(),
+            var=adata.var.copy(),
+            **{slot: dict(getattr(adata, slot)) for slot in _SLOTS},
+        )
+    light._raw = adata._raw
+    return light
+
+
+def adopt(adata: AnnData, before: AnnData, after: AnnData) -> None:
+    """Take over all that `after` has and `before`, a light copy of `adata` as it was, had not."""
+    for side, name in (("obs_names", "observations"), ("var_names", "features")):
+        if not getattr(adata, side).equals(getattr(before, side)):
+            raise RuntimeError(f"adata has other {name} than when the run began; results were not stored. Run again.")
+    if adata.is_view:
+        adata._init_as_actual(adata.copy())
+    for frame in ("obs", "var"):
+        old, new = getattr(before, frame), getattr(after, frame)
+        for column in new.columns:
+            if column not in old.columns or not new[column].equals(old[column]):
+                getattr(adata, frame)[column] = new[column].array
+    for slot in _SLOTS:
+        old, new = getattr(before, slot), getattr(after, slot)
+        for name, value in new.items():
+            if name not in old or old[name] is not value:
+                getattr(adata, slot)[name] = value

@@ -11,6 +11,7 @@ from ._typing import Floats, Ints, Matrix
 from .choose import Request, choose
 from .disc import Settings
 from .groups import FeatureGroups, feature_groups, leading_count
+from .progress import bar
 from .significance import CHANCE_DRAWS, Null, Significance, chance_sigma, permutation_test, stability
 from .subjects import each_subject, stability_over_samples, swap_test, together
 from .threads import fitting_threads
@@ -124,8 +125,6 @@ def _per_sample(
     subjects: Sequence[int],
     n_jobs: int | None,
 ) -> Analysis:
-    from tqdm.auto import tqdm
-
     base = replace(plan.base, standardize="within") if plan.null == "connectivity" else plan.base
     taking_part = [np.isin(codes, subjects) for codes in samples]
     settings = choose(
@@ -136,7 +135,7 @@ def _per_sample(
         samples,
         subjects,
         settings,
-        wrap=lambda s: tqdm(s, desc="samples", disable=len(s) < 10, leave=False),
+        wrap=lambda s: bar(s, desc="samples", disable=len(s) < 10),
     )
     joint = together(results)
     chance = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed + 2)

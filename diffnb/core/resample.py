@@ -8,6 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ._typing import Floats, Ints
+from .progress import bar
 
 T = TypeVar("T")
 
@@ -28,20 +29,18 @@ def map_seeds(
 ) -> list[T]:
     """Run `work` once per child seed, in threads, in the order of the seeds, with a bar named `progress`."""
     import joblib
-    from tqdm.auto import tqdm
 
     def one(child: np.random.SeedSequence) -> T:
         return work(np.random.default_rng(child))
 
     seeds = child_seeds(seed, count)
     jobs = joblib.effective_n_jobs(n_jobs) if n_jobs is not None else 1
-    bar = tqdm(total=count, desc=progress, disable=progress is None, leave=False)
-    with bar:
+    with bar(total=count, desc=progress, disable=progress is None) as done_so_far:
         if jobs == 1:
             results = []
             for child in seeds:
                 results.append(one(child))
-                bar.update()
+                done_so_far.update()
             return results
         # threads: the work is BLAS and ufuncs, which let go of the interpreter, and the data is not copied
         done = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
@@ -50,7 +49,7 @@ def map_seeds(
         results = []
         for result in done:
             results.append(result)
-            bar.update()
+            done_so_far.update()
         return results
 
 

@@ -1,14 +1,25 @@
 """Results as tidy tables."""
 
+from ._candidates import candidate_conditions
+from ._compare import compare, compare_overlap
+from ._contents import contents
 from ._disc import disc, disc_significance
+from ._disc_features import disc_features
 from ._feature_diffmap import feature_diffmap
+from ._meta_features import meta_features
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
 
 __all__ = [
+    "candidate_conditions",
+    "compare",
+    "compare_overlap",
+    "contents",
     "disc",
+    "disc_features",
     "disc_significance",
     "feature_diffmap",
+    "meta_features",
     "scorecard",
     "sparda",
     "sparda_path",

@@ -1,9 +1,11 @@
 """Figures of what `get` reads."""
 
 from ._brain import feature_brain
+from ._compare import compare_overlap, compare_ranks
 from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
+from ._observations import disc_observations
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
@@ -11,10 +13,13 @@ from ._sparda import sparda, sparda_path, sparda_projection
 from ._vectors import disc_vectors, feature_diffmap
 
 __all__ = [
+    "compare_overlap",
+    "compare_ranks",
     "disc_embedding",
     "disc_features",
     "disc_graph",
     "disc_groups",
+    "disc_observations",
     "disc_significance",
     "disc_vectors",
     "feature_brain",

@@ -85,10 +85,10 @@ def vector_count(n_vectors: int | None, condition: Condition) -> int:
 def feature_values(adata: AnnData, values: object, group: str | None, key: str) -> tuple[pd.Series[Any], str]:
     """Read one value a feature from a column of results, a column of `var` or an array; and name it."""
     if not isinstance(values, str):
-        return _numbers_or_categories(_one_for_each(adata, values)), ""
+        return numbers_or_categories(_one_for_each(adata, values)), ""
     in_var, of_disc = values in adata.var.columns, _OF_DISC.fullmatch(values) is not None
     if in_var and not (of_disc and group is not None):
-        return _numbers_or_categories(adata.var[values]), values
+        return numbers_or_categories(adata.var[values]), values
     if not of_disc:
         raise ValueError(
             f"values={values!r} is not a column of adata.var, nor one of dn.get.disc ('vector_1', 'score',"
@@ -100,7 +100,7 @@ def feature_values(adata: AnnData, values: object, group: str | None, key: str) 
     table = get.disc(adata, group=group, key=key)
     if values not in table.columns:
         raise ValueError(f"values={values!r} was not computed; there are {validate.quoted(table.columns[1:])}.")
-    return _numbers_or_categories(table[values]), f"{group}: {_label(values)}"
+    return numbers_or_categories(table[values]), f"{group}: {_label(values)}"
 
 
 def _one_for_each(adata: AnnData, values: object) -> pd.Series[Any]:
@@ -119,7 +119,8 @@ def _label(column: str) -> str:
     return column.replace("_", " ")
 
 
-def _numbers_or_categories(series: pd.Series[Any]) -> pd.Series[Any]:
+def numbers_or_categories(series: pd.Series[Any]) -> pd.Series[Any]:
+    """Read values as numbers where they are, as categories otherwise."""
     if isinstance(series.dtype, pd.CategoricalDtype):
         return series.cat.remove_unused_categories()
     if pd.api.types.is_bool_dtype(series) or not pd.api.types.is_numeric_dtype(series):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -59,8 +62,26 @@ class Panels(Figure):  # type: ignore[misc, unused-ignore]
         raise NotImplementedError  # IPython goes on to show it as any figure
 
 
+#: whether figures are drawn for somebody who shows them himself
+_off_screen: ContextVar[bool] = ContextVar("diffnb_off_screen", default=False)
+
+
+@contextmanager
+def off_screen() -> Iterator[None]:
+    """Make figures that pyplot knows nothing of: no cell shows them, and any thread may draw them."""
+    token = _off_screen.set(True)
+    try:
+        yield
+    finally:
+        _off_screen.reset(token)
+
+
 def new_figure(width: float, height: float) -> Any:
     """Make a figure that lays itself out."""
+    if _off_screen.get():
+        figure = Panels(figsize=(width, height), layout="constrained")
+        FigureCanvasAgg(figure)
+        return figure
     return plt.figure(FigureClass=Panels, figsize=(width, height), layout="constrained")
 
 

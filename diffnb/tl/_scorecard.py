@@ -17,6 +17,7 @@ from .._anndata import Pulled, expand, pull, store
 from .._keys import ScorecardKeys, plain, unique
 from ..core import connectivity
 from ..core.by_sample import MIN_OBS, Design, design
+from ..core.progress import bar
 from ..core.scorecard import KINDS, NONE, Scorecard
 from ..core.scorecard import scorecard as compare
 
@@ -193,15 +194,13 @@ def _compare(
     seed: int,
     n_jobs: int | None,
 ) -> list[Scorecard]:
-    from tqdm.auto import tqdm
-
     few = [g for g, x in zip(data.groups, data.matrices, strict=True) if x.shape[0] < connectivity.MIN_OBS]
     if few and designs[0] is None:
         log.info(f"no connectivity for {validate.quoted(few)}: {connectivity.MIN_OBS} observations are needed")
-    bar = tqdm(list(zip(pairs, designs, strict=True)), desc="scorecard", disable=len(pairs) < 4, leave=False)
+    each = bar(list(zip(pairs, designs, strict=True)), desc="scorecard", disable=len(pairs) < 4)
     return [
         compare(data.matrices[i], data.matrices[j], samples=samples, seed=seed, n_jobs=n_jobs)
-        for (i, j), samples in bar
+        for (i, j), samples in each
     ]
 
 

@@ -1,0 +1,8 @@
+"""Panels: look, try, and keep the line of code."""
+
+from ._compare import compare
+from ._disc import disc
+from ._explore import explore
+from ._sparda import sparda
+
+__all__ = ["compare", "disc", "explore", "sparda"]

@@ -1,0 +1,20 @@
+"""Selections on the wire: a bit a feature."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core._typing import Bools
+
+
+def packed(mask: Bools) -> bytes:
+    """Pack a selection, eight features a byte, the first in the lowest bit."""
+    return np.packbits(mask, bitorder="little").tobytes()
+
+
+def unpacked(bits: bytes, count: int) -> Bools:
+    """Unpack it; bits that are not there are not set."""
+    found = np.zeros(count, dtype=bool)
+    read = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little", count=min(count, 8 * len(bits)))
+    found[: len(read)] = read.astype(bool)
+    return found

@@ -1,0 +1,119 @@
+"""Figures as PNG bytes, and the static picture that stands for a panel where nothing is alive."""
+
+from __future__ import annotations
+
+import base64
+import io
+import struct
+import textwrap
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+
+from ..pl._style import off_screen
+
+#: dots an inch, and how many of them make one pixel of a plain screen
+DPI = 180
+SCALE = 2
+INK = {False: "#1A1A1A", True: "#E8E8E8"}
+LETTERS = 96
+PAGE = 9.0
+#: length of what stands before the first chunk that may be added: signature and IHDR; a multiple of three,
+#: so that what follows has letters of its own in base64
+HEADER = 33
+
+
+def look(dark: bool) -> dict[str, Any]:
+    """Colours of figures on a light or dark page, whatever style the notebook has set."""
+    ink = INK[dark]
+    inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+    faces = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+    return dict.fromkeys(inked, ink) | dict.fromkeys(faces, "none") | {"font.size": 10}
+
+
+def draw(call: Any, adata: Any, dark: bool) -> tuple[bytes, int]:
+    """Draw what a `pl` call draws; bytes, and the width on a plain screen."""
+    with mpl.rc_context(look(dark)), off_screen():
+        made = call.run(adata)
+        figure = made if isinstance(made, Figure) else made.figure
+        return png_of(figure)
+
+
+def png_of(figure: Any) -> tuple[bytes, int]:
+    """Write a figure as PNG; bytes, and the width on a plain screen."""
+    written = io.BytesIO()
+    if not isinstance(figure.canvas, FigureCanvasAgg):
+        FigureCanvasAgg(figure)
+    figure.savefig(written, format="png", dpi=DPI)
+    data = written.getvalue()
+    return data, round(struct.unpack(">I", data[16:20])[0] / SCALE)
+
+
+def compose(head: Sequence[str], pictures: Sequence[bytes], code: str) -> bytes:
+    """Put title, pictures and code under each other on white."""
+    with mpl.rc_context(look(dark=False)):
+        title = _text(head, sizes=[14.0, *[10.0] * (len(head) - 1)], family="sans-serif")
+        lines = [part for line in code.splitlines() for part in textwrap.wrap(line, LETTERS, subsequent_indent="    ")]
+        shown = lines[:40] + (["…"] if len(lines) > 40 else [])
+        below = _text(shown, sizes=[8.5] * len(shown), family="monospace") if shown else b""
+    parts = [Image.open(io.BytesIO(p)).convert("RGBA") for p in (title, *pictures, below) if p]
+    edge = 16
+    rows = _rows(parts)
+    width = max(sum(p.width for p in row) for row in rows)
+    heights = [max(p.height for p in row) for row in rows]
+    page = Image.new("RGBA", (width + 2 * edge, sum(heights) + 2 * edge), "white")
+    top = edge
+    for row, height in zip(rows, heights, strict=True):
+        left = edge
+        for part in row:
+            page.alpha_composite(part, (left, top))
+            left += part.width
+        top += height
+    written = io.BytesIO()
+    # a palette is enough for figures, and a third of the size
+    page.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(written, format="png", optimize=True)
+    return written.getvalue()
+
+
+def _rows(parts: Sequence[Any]) -> list[list[Any]]:
+    """Put pictures beside each other as far as the page is wide; title and code stand alone."""
+    rows = [[parts[0]]]
+    for part in parts[1:]:
+        row = rows[-1]
+        if len(rows) > 1 and sum(p.width for p in row) + part.width <= PAGE * DPI:
+            row.append(part)
+        else:
+            rows.append([part])
+    return rows
+
+
+def _text(lines: Sequence[str], *, sizes: Sequence[float], family: str) -> bytes:
+    heights = [1.45 * size / 72 for size in sizes]
+    figure = Figure(figsize=(PAGE, sum(heights) + 0.1))
+    top = 1 - 0.05 / figure.get_figheight()
+    for line, size, height in zip(lines, sizes, heights, strict=True):
+        # a dollar in a name is a dollar
+        figure.text(0.005, top, line, fontsize=size, family=family, va="top", parse_math=False)
+        top -= height / figure.get_figheight()
+    return png_of(figure)[0]
+
+
+def marked(png: bytes, mark: str) -> bytes:
+    """Write a mark into the PNG, where it has no influence on the picture."""
+    return png[:HEADER] + _chunk(mark) + png[HEADER:]
+
+
+def mark_in_base64(mark: str) -> str:
+    """Return the letters by which base64 of a marked PNG can be told from all others."""
+    chunk = _chunk(mark)
+    return base64.b64encode(chunk[: len(chunk) // 3 * 3]).decode()
+
+
+def _chunk(mark: str) -> bytes:
+    body = b"tEXtdiffnb\x00" + mark.encode("latin-1")
+    return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
