@@ -28,7 +28,7 @@ $(VENV)/.lab: pyproject.toml $(filter-out lab/test/%,$(LAB)) | python
 	@$(PIP) install -e '.[lab]'
 	@touch $@
 
-$(VENV)/.test: pyproject.toml $(VENV)/.lab
+$(VENV)/.test: pyproject.toml | $(VENV)/.lab
 	@echo "Adding the test tools ..."
 	@$(PIP) install -e '.[test]'
 	@touch $@

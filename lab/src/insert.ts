@@ -24,9 +24,17 @@ export async function insertAndRun(panel: NotebookPanel, code: string): Promise<
 export async function insertBeside(app: JupyterFrontEnd, panel: NotebookPanel, code: string): Promise<void> {
   const done = await insertAndRun(panel, code);
   const cell = panel.content.activeCell;
-  if (done && cell instanceof CodeCell && app.commands.hasCommand(OUTPUT_VIEW)) {
-    app.shell.activateById(panel.id);
-    await app.commands.execute(OUTPUT_VIEW);
+  if (!done || !(cell instanceof CodeCell) || !app.commands.hasCommand(OUTPUT_VIEW)) {
+    return;
+  }
+  const before = new Set(app.shell.widgets('main'));
+  app.shell.activateById(panel.id);
+  await app.commands.execute(OUTPUT_VIEW);
+  const opened = [...app.shell.widgets('main')].find(widget => !before.has(widget));
+  if (opened) {
+    // JupyterLab puts it below the notebook, where a panel has no room
+    app.shell.add(opened, 'main', { mode: 'split-right', ref: panel.id });
+    opened.title.label = code.split('\n').at(-1) ?? '';
     cell.outputHidden = true;
   }
 }

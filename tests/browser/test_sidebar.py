@@ -158,3 +158,17 @@ def test_text_stands_out_in_every_theme(lab, sidebar, theme):
     ratio, text = lab.worst_contrast(sidebar)
     assert ratio >= 4.5, text
     lab.screenshot(f"sidebar-{theme.split()[-1].lower()}")
+
+
+def test_a_panel_opens_in_a_tab_beside_the_notebook_and_the_line_stays_in_it(lab, sidebar):
+    lab.open_notebook([LOAD])
+    own = card(sidebar, "adata")
+    own.get_by_label("Do").select_option("panels.disc")
+    own.get_by_role("button", name="Open beside").click()
+    beside = lab.page.locator(".jp-LinkedOutputView:visible")
+    expect(beside.get_by_role("button", name="Run")).to_be_visible(timeout=60_000)
+    notebook = lab.page.locator(".jp-NotebookPanel:visible")
+    expect(notebook.locator(".jp-Cell").last).to_contain_text('dn.panels.disc(adata, "condition")')
+    left, right = notebook.bounding_box(), beside.bounding_box()
+    assert left["x"] + left["width"] <= right["x"]
+    lab.screenshot("panel-beside")
