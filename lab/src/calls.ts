@@ -15,11 +15,11 @@ export interface Call {
 
 export const CALLS: readonly Call[] = [
   { id: 'panels.explore', label: 'Explore', group: 'Panels', groupby: 'none' },
-  { id: 'panels.disc', label: 'DiSC: groups of features', group: 'Panels', groupby: 'optional' },
-  { id: 'panels.sparda', label: 'SPARDA: the few that differ most', group: 'Panels', groupby: 'optional' },
-  { id: 'panels.compare', label: 'Compare the methods', group: 'Panels', groupby: 'required' },
-  { id: 'panels.dufs', label: 'DUFS: features without labels', group: 'Panels', groupby: 'none' },
-  { id: 'panels.informed', label: 'Informed distance', group: 'Panels', groupby: 'none' },
+  { id: 'panels.disc', label: 'DiSC panel', group: 'Panels', groupby: 'optional' },
+  { id: 'panels.sparda', label: 'SPARDA panel', group: 'Panels', groupby: 'optional' },
+  { id: 'panels.compare', label: 'Compare methods', group: 'Panels', groupby: 'required' },
+  { id: 'panels.dufs', label: 'DUFS panel', group: 'Panels', groupby: 'none' },
+  { id: 'panels.informed', label: 'Informed panel', group: 'Panels', groupby: 'none' },
   {
     id: 'tl.scorecard',
     label: 'Scorecard',
