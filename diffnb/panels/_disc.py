@@ -81,15 +81,16 @@ class DiscPanel(Panel):
         seen = widgets.Box([self.group.widget, self.basis.widget, self.component.widget])
         seen.add_class("diffnb-controls")
         watch(self.group.widget, self._turn)
-        watch(self.basis.widget, lambda: self.redraw("Observations", "Observations: features"))
-        watch(self.component.widget, lambda: self.redraw("Observations", "Observations: features"))
+        watch(self.basis.widget, lambda: self.redraw(*self.pictures))
+        watch(self.component.widget, lambda: self.redraw(*self.pictures))
+        places = [self.picture("Observations: features")] if self._places() else []
         which = widgets.Box([self.group.widget])
         which.add_class("diffnb-controls")
         return {
             "Significance": self.picture("Significance"),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(which, self.picture("Groups")),
-            "Observations": widgets.VBox([seen, self.picture("Observations"), self.picture("Observations: features")]),
+            "Observations": widgets.VBox([seen, self.picture("Observations"), *places]),
         }
 
     def has_results(self) -> bool:
@@ -129,13 +130,15 @@ class DiscPanel(Panel):
         if DiscKeys(self.key).obsm in self.adata.obsm:
             about = {"component": self.component.value or 1, "basis": self.basis.value}
             calls["Observations"] = Call("dn.pl.disc_observations", (), {**of, **about})
-        kind = str(self.adata.uns.get("features", {}).get("kind", ""))
-        places = {"pixels": "feature_image", "parcels": "feature_brain"}
-        if kind in places:
-            calls["Observations: features"] = Call(
-                f"dn.pl.{places[kind]}", (f"vector_{self.component.value or 1}",), of
-            )
+        if self._places():
+            vector = f"vector_{self.component.value or 1}"
+            calls["Observations: features"] = Call(f"dn.pl.{self._places()}", (vector,), of)
         return calls
+
+    def _places(self) -> str:
+        """Name the figure that shows features where they lie, if the data says that they lie somewhere."""
+        kind = str(self.adata.uns.get("features", {}).get("kind", ""))
+        return {"pixels": "feature_image", "parcels": "feature_brain"}.get(kind, "")
 
     def _plane(self) -> dict[str, Any]:
         """Say in the figure's words what the map shows, as far as it has words for it."""
@@ -179,7 +182,7 @@ class DiscPanel(Panel):
             by="score",
             colors=group_colors(self.adata, self.key),
         )
-        self.redraw("Groups", "Observations", "Observations: features")
+        self.redraw(*self.pictures)
 
     def more_lines(self, adata: str) -> list[str]:
         """Return the lines of saved selections."""

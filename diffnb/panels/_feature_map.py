@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import anywidget
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import traitlets as t
@@ -14,7 +13,7 @@ from matplotlib.colors import to_rgb
 from ..pl._read import is_categorical, numbers_or_categories
 from ..pl._style import BACKGROUND, MARKERS, colors_of, diverging, markers_of, sequential
 from ._marks import packed
-from ._views import STATIC
+from ._views import joined
 
 #: code of a feature that has no value; levels of a scale of numbers, and groups that a legend lists
 NO_VALUE, LEVELS, LISTED = 255, 240, 24
@@ -25,7 +24,7 @@ NAMED = 12
 class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """One point a feature, to pan, zoom, hover and lasso."""
 
-    _esm = STATIC / "feature_map.js"
+    _esm = joined("map_parts.js", "feature_map.js")
 
     points = t.Bytes(b"").tag(sync=True)
     codes = t.Bytes(b"").tag(sync=True)
@@ -35,7 +34,8 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     legend = t.Dict({}).tag(sync=True)
     axes = t.List(t.Unicode(), ["", ""]).tag(sync=True)
     labels: Any = t.List().tag(sync=True)
-    selection = t.Bytes(b"").tag(sync=True)
+    # what comes over the wire is a view of the message, not bytes
+    selection = t.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
@@ -111,7 +111,6 @@ def _numbers(values: Any, title: str, dark: bool) -> tuple[Any, Any, Any, dict[s
         low, high = -max(-low, high), max(-low, high)
     scaled = (values - low) / ((high - low) or 1.0) * (LEVELS - 1)
     codes = np.where(np.isfinite(scaled), np.clip(np.nan_to_num(scaled), 0, LEVELS - 1), NO_VALUE).astype(np.uint8)
-    with mpl.rc_context({"text.color": "white" if dark else "black"}):
-        scale = diverging() if signed else sequential()
+    scale = diverging(dark) if signed else sequential(dark)
     palette = np.round(255 * scale(np.linspace(0, 1, LEVELS))[:, :3]).astype(np.uint8)
     return codes, palette, np.zeros(LEVELS, dtype=np.uint8), {"title": title, "low": low, "high": high}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import html
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,9 +18,9 @@ from anndata import AnnData
 from .._anndata import adopt, light_copy
 from ._calls import Call, literal, name_of
 from ._controls import Control, describe
-from ._pictures import compose, draw, mark_in_base64, marked
+from ._pictures import STILL, compose, draw, mark_in_base64, marked, still
 from ._views import CodeView, Picture, Status
-from ._work import Outcome, Worker
+from ._work import Outcome, Worker, in_pieces, on_main
 
 
 class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
@@ -41,6 +41,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         self.adata = adata
         self._mark = uuid.uuid4().hex[:12]
         self._shown_as: Any = None
+        self._stills = 0
         self._ran: list[Call] = []
         self._stale: set[str] = set()
         self._worker = Worker(self._on_progress, self._on_outcome)
@@ -190,8 +191,8 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def _listen(self) -> None:
         self.run_button.on_click(lambda _: None if self._worker.busy else self.run())
         self.stop_button.on_click(lambda _: self.stop())
-        self.tabs.observe(lambda _: self._draw_open(), "selected_index")
-        self.status.observe(lambda _: self._turn_dark(), "dark")
+        self.tabs.observe(lambda _: on_main(self._draw_open), "selected_index")
+        self.status.observe(lambda _: on_main(self.refresh), "dark")
         for control in self.controls.values():
             control.widget.observe(lambda _: self._write_code(), "value")
 
@@ -205,8 +206,8 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def redraw(self, *names: str) -> None:
         """Draw pictures anew after a choice in their tab."""
         self._stale |= set(names)
-        self._draw_open()
         self._write_code()
+        on_main(self._draw_open)
 
     def _write_code(self) -> None:
         self.code_view.code = self.code
@@ -231,9 +232,6 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     @staticmethod
     def _lines(calls: Sequence[Call]) -> list[str]:
         return [call.line() for call in calls]
-
-    def _turn_dark(self) -> None:
-        self.refresh()
 
     def _draw_open(self) -> None:
         """Draw the pictures of the open tab that are not up to date."""
@@ -301,16 +299,25 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     # ---- where nothing is alive ----
 
     def _snapshot(self) -> bytes:
-        calls = self.drawn()
-        pictures = [self._still(calls[name]) for name in self.pictured if name in calls]
-        head = [self.title, self.question, *self.summary()]
-        return marked(compose(head, pictures, self.code), self._mark)
+        *_, data = self._snapshots()
+        return data
 
-    def _still(self, call: Call) -> bytes:
+    def _snapshots(self) -> Iterator[bytes]:
+        """Draw one figure after the other; the last that comes is the whole picture."""
+        calls = self.drawn()
+        pictures = []
+        for name in self.pictured:
+            if name in calls:
+                pictures += self._still(calls[name])
+                yield b""
+        head = [self.title, self.question, *self.summary()]
+        yield marked(compose(head, pictures, self.code), self._mark)
+
+    def _still(self, call: Call) -> list[Any]:
         try:
-            return draw(call, self.adata, dark=False)[0]
+            return [still(call, self.adata)]
         except Exception:  # one figure that cannot be drawn must not cost the others
-            return b""
+            return []
 
     def summary(self) -> list[str]:
         """Say in a line or two what the static picture shows."""
@@ -325,19 +332,33 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
             raise NotImplementedError
         bundle["text/plain"] = repr(self)
         display(bundle, raw=True)
-        data, metadata = self._static_bundle()
+        # a plain picture first: the figures take a while, and come as soon as there is time
+        data, metadata = self._bundle(marked(compose([self.title, self.question], [], self.code), self._mark))
         self._shown_as = display(data, metadata=metadata, raw=True, display_id=True)
+        self._leave_picture()
 
-    def _static_bundle(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        png = self._snapshot()
+    def _bundle(self, png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
         data = {"image/png": base64.b64encode(png).decode(), "text/plain": f"{self!r} as a picture"}
         alt = f"diffnb {mark_in_base64(self._mark)}"
         return data, {"image/png": {"width": _width(png)}, "vscode_altText": alt}
 
     def _leave_picture(self) -> None:
-        if self._shown_as is not None:
-            data, metadata = self._static_bundle()
-            self._shown_as.update(data, metadata=metadata, raw=True)
+        """Bring the static picture up to date, where the panel was shown."""
+        if self._shown_as is None:
+            return
+        self._stills += 1
+        mine = self._stills
+
+        def steps() -> Iterator[None]:
+            for png in self._snapshots():
+                if self._stills != mine:  # a later one is on its way
+                    return
+                if png:
+                    data, metadata = self._bundle(png)
+                    self._shown_as.update(data, metadata=metadata, raw=True)
+                yield
+
+        in_pieces(steps())
 
     def __repr__(self) -> str:
         return f"<diffnb panel {self.title}: {self.adata.n_obs} × {self.adata.n_vars}, {self.status.state}>"
@@ -355,7 +376,7 @@ def _alt(call: Call) -> str:
 
 
 def _width(png: bytes) -> int:
-    return int.from_bytes(png[16:20], "big") // 2
+    return round(int.from_bytes(png[16:20], "big") * 90 / STILL)
 
 
 def saved_selection(column: str, names: str, adata: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
@@ -20,8 +21,11 @@ from ..pl._style import off_screen
 #: dots an inch, and how many of them make one pixel of a plain screen
 DPI = 180
 SCALE = 2
+#: dots an inch of the static picture
+STILL = 110
 INK = {False: "#1A1A1A", True: "#E8E8E8"}
-LETTERS = 96
+#: letters of a line of code, and lines of code
+LETTERS, LINES = 110, 40
 PAGE = 9.0
 #: length of what stands before the first chunk that may be added: signature and IHDR; a multiple of three,
 #: so that what follows has letters of its own in base64
@@ -39,31 +43,38 @@ def look(dark: bool) -> dict[str, Any]:
 def draw(call: Any, adata: Any, dark: bool) -> tuple[bytes, int]:
     """Draw what a `pl` call draws; bytes, and the width on a plain screen."""
     with mpl.rc_context(look(dark)), off_screen():
-        made = call.run(adata)
-        figure = made if isinstance(made, Figure) else made.figure
-        return png_of(figure)
-
-
-def png_of(figure: Any) -> tuple[bytes, int]:
-    """Write a figure as PNG; bytes, and the width on a plain screen."""
-    written = io.BytesIO()
-    if not isinstance(figure.canvas, FigureCanvasAgg):
-        FigureCanvasAgg(figure)
-    figure.savefig(written, format="png", dpi=DPI)
+        written = io.BytesIO()
+        _figure(call.run(adata)).savefig(written, format="png", dpi=DPI)
     data = written.getvalue()
     return data, round(struct.unpack(">I", data[16:20])[0] / SCALE)
 
 
-def compose(head: Sequence[str], pictures: Sequence[bytes], code: str) -> bytes:
+def still(call: Any, adata: Any) -> Any:
+    """Draw what a `pl` call draws for the static picture."""
+    with mpl.rc_context(look(dark=False)), off_screen():
+        return _image(_figure(call.run(adata)))
+
+
+def _figure(made: Any) -> Any:
+    return made if isinstance(made, Figure) else made.figure
+
+
+def _image(figure: Any) -> Any:
+    figure.set_dpi(STILL)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return Image.fromarray(np.asarray(canvas.buffer_rgba()))
+
+
+def compose(head: Sequence[str], pictures: Sequence[Any], code: str) -> bytes:
     """Put title, pictures and code under each other on white."""
+    lines = [part for line in code.splitlines() for part in textwrap.wrap(line, LETTERS, subsequent_indent="    ")]
+    shown = lines[:LINES] + (["…"] if len(lines) > LINES else [])
     with mpl.rc_context(look(dark=False)):
         title = _text(head, sizes=[14.0, *[10.0] * (len(head) - 1)], family="sans-serif")
-        lines = [part for line in code.splitlines() for part in textwrap.wrap(line, LETTERS, subsequent_indent="    ")]
-        shown = lines[:40] + (["…"] if len(lines) > 40 else [])
-        below = _text(shown, sizes=[8.5] * len(shown), family="monospace") if shown else b""
-    parts = [Image.open(io.BytesIO(p)).convert("RGBA") for p in (title, *pictures, below) if p]
-    edge = 16
-    rows = _rows(parts)
+        below = _text(shown, sizes=[8.5] * len(shown), family="monospace")
+    rows = [[title], *_rows(pictures), [below]]
+    edge = 12
     width = max(sum(p.width for p in row) for row in rows)
     heights = [max(p.height for p in row) for row in rows]
     page = Image.new("RGBA", (width + 2 * edge, sum(heights) + 2 * edge), "white")
@@ -76,23 +87,22 @@ def compose(head: Sequence[str], pictures: Sequence[bytes], code: str) -> bytes:
         top += height
     written = io.BytesIO()
     # a palette is enough for figures, and a third of the size
-    page.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(written, format="png", optimize=True)
+    page.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(written, format="png")
     return written.getvalue()
 
 
-def _rows(parts: Sequence[Any]) -> list[list[Any]]:
-    """Put pictures beside each other as far as the page is wide; title and code stand alone."""
-    rows = [[parts[0]]]
-    for part in parts[1:]:
-        row = rows[-1]
-        if len(rows) > 1 and sum(p.width for p in row) + part.width <= PAGE * DPI:
-            row.append(part)
+def _rows(pictures: Sequence[Any]) -> list[list[Any]]:
+    """Put pictures beside each other as far as the page is wide."""
+    rows: list[list[Any]] = []
+    for picture in pictures:
+        if rows and sum(p.width for p in rows[-1]) + picture.width <= PAGE * STILL:
+            rows[-1].append(picture)
         else:
-            rows.append([part])
+            rows.append([picture])
     return rows
 
 
-def _text(lines: Sequence[str], *, sizes: Sequence[float], family: str) -> bytes:
+def _text(lines: Sequence[str], *, sizes: Sequence[float], family: str) -> Any:
     heights = [1.45 * size / 72 for size in sizes]
     figure = Figure(figsize=(PAGE, sum(heights) + 0.1))
     top = 1 - 0.05 / figure.get_figheight()
@@ -100,7 +110,7 @@ def _text(lines: Sequence[str], *, sizes: Sequence[float], family: str) -> bytes
         # a dollar in a name is a dollar
         figure.text(0.005, top, line, fontsize=size, family=family, va="top", parse_math=False)
         top -= height / figure.get_figheight()
-    return png_of(figure)[0]
+    return _image(figure)
 
 
 def marked(png: bytes, mark: str) -> bytes:

@@ -10,6 +10,11 @@ import traitlets as t
 STATIC = Path(__file__).parent / "static"
 
 
+def joined(*names: str) -> str:
+    """Read files of JavaScript as one: a widget is a single module, and a long one is easier to read in parts."""
+    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
+
+
 class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """Progress and messages, announced to screen readers; brings the panel's style sheet."""
 

@@ -17,6 +17,8 @@ from ..core.progress import listening
 #: seconds between two reports of progress, and between two knocks at work that does not stop
 OFTEN = 0.1
 KNOCK = 1.0
+#: seconds between pieces of work that can wait
+REST = 0.2
 
 
 class Stopped(BaseException):
@@ -48,7 +50,7 @@ class Worker:
         self._thread: threading.Thread | None = None
         self._interruptible = False
         self._asked = False
-        self._last = 0.0
+        self._step: tuple[str, int, int] = ("", 0, 0)
         self._waiting: Outcome | None = None
 
     @property
@@ -60,9 +62,10 @@ class Worker:
         """Begin; refused while other work is under way."""
         if self.busy:
             raise RuntimeError("a run is under way; stop it or wait for it first.")
-        self._asked, self._last = False, 0.0
+        self._asked, self._step = False, ("", 0, 0)
         self._thread = threading.Thread(target=self._run, args=(work,), name="diffnb-panel", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._report, args=(self._thread,), name="diffnb-progress", daemon=True).start()
 
     def stop(self) -> None:
         """Ask the work to end: at the next step of a bar, or at the next line of Python that it comes to."""
@@ -91,10 +94,16 @@ class Worker:
     def _listen(self, name: str, done: int, total: int) -> None:
         if self._asked:
             raise Stopped
-        now = time.monotonic()
-        if done == total or now - self._last >= OFTEN:
-            self._last = now
-            self._progress(name, done, total)
+        self._step = (name, done, total)
+
+    def _report(self, thread: threading.Thread) -> None:
+        """Tell of progress from a thread that nobody interrupts: half a message would be the last one."""
+        told = self._step
+        while thread.is_alive():
+            if self._step != told and not self._asked:
+                told = self._step
+                self._progress(*told)
+            thread.join(OFTEN)
 
     def _run(self, work: Callable[[], Any]) -> None:
         outcome = Outcome()
@@ -131,6 +140,34 @@ class Worker:
         outcome, self._waiting = self._waiting, None
         if outcome is not None:
             self._deliver(outcome)
+
+
+def on_main(act: Callable[[], None]) -> None:
+    """Do it in the kernel's main thread, between cells: here and now where this is it, or there is no kernel.
+
+    JupyterLab may hand messages of widgets to another thread, and matplotlib's settings belong to all of them.
+    """
+    loop = _main_loop()
+    if loop is None or threading.current_thread() is threading.main_thread():
+        act()
+    else:
+        loop.add_callback(act)
+
+
+def in_pieces(steps: Iterator[Any]) -> None:
+    """Do work that can wait, piece by piece, so that whatever a user does goes between; at once without a kernel."""
+    loop = _main_loop()
+    if loop is None:
+        for _ in steps:
+            pass
+        return
+
+    def go_on() -> None:
+        if next(steps, StopIteration) is not StopIteration:
+            loop.call_later(REST, go_on)
+
+    # from any thread, and after what is already on its way
+    loop.add_callback(lambda: loop.call_later(REST, go_on))
 
 
 def _raise_in(thread: threading.Thread) -> None:

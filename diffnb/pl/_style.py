@@ -149,9 +149,9 @@ def markers_of(names: Sequence[str]) -> dict[str, str]:
     return {name: markers.get(name, MARKERS[0]) for name in names}
 
 
-def diverging() -> Colormap:
+def diverging(dark: bool | None = None) -> Colormap:
     """Blue over nothing to vermilion, where nothing looks like the page."""
-    if is_dark():
+    if is_dark() if dark is None else dark:
         stops = ("#9ED2F5", "#2E8FD0", "#14507C", "#161616", "#8A3D05", "#E5701A", "#FFC08F")
     else:
         stops = ("#06385C", "#0072B2", "#83BFE2", "#F7F7F7", "#F0A974", "#D55E00", "#6E2C00")
@@ -160,9 +160,10 @@ def diverging() -> Colormap:
     return cmap
 
 
-def sequential() -> Colormap:
+def sequential(dark: bool | None = None) -> Colormap:
     """Colours from little to much."""
-    start, stop = (0.25, 1.0) if is_dark() else (0.0, 0.92)  # neither end may vanish in the page
+    dark = is_dark() if dark is None else dark
+    start, stop = (0.25, 1.0) if dark else (0.0, 0.92)  # neither end may vanish in the page
     cmap = ListedColormap(plt.get_cmap("cividis")(np.linspace(start, stop, 256)), "diffnb_sequential")
     cmap.set_bad(alpha=0.0)
     return cmap
