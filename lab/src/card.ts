@@ -1,7 +1,7 @@
 /** One AnnData in the sidebar: choose conditions and a call, see the code, insert it. */
 
 import { CALLS, type Call, codeOf, possible } from './calls.js';
-import { button, element } from './dom.js';
+import { button, element, labelled } from './dom.js';
 import { type DataObject, describeColumn, describeShape, type Listing } from './listing.js';
 
 export interface CardActions {
@@ -70,7 +70,7 @@ export class ObjectCard {
       this.choice.column = select.value;
       this.update();
     });
-    return [element('label', {}, 'Conditions', select)];
+    return [labelled('Conditions', select)];
   }
 
   private callControl(): HTMLElement {
@@ -90,7 +90,7 @@ export class ObjectCard {
       this.choice.call = select.value;
       this.update();
     });
-    return element('label', {}, 'Do', select);
+    return labelled('Do', select);
   }
 
   /** Names for the focus to be found again by, and for tests. */

@@ -20,6 +20,14 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return node;
 }
 
+let count = 0;
+
+/** A control with its label beside it. */
+export function labelled(label: string, control: HTMLElement): HTMLElement {
+  control.id = `diffnb-control-${count++}`;
+  return element('div', { class: 'diffnb-Row' }, element('label', { for: control.id }, label), control);
+}
+
 /** A button that does something. */
 export function button(label: string, attributes: Attributes, act: () => void): HTMLButtonElement {
   const node = element('button', { type: 'button', ...attributes }, label);

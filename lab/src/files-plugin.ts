@@ -47,11 +47,12 @@ function activate(app: JupyterFrontEnd, manager: IDocumentManager, browser: IDef
   });
 
   const explore = (path: string) => void commands.execute(COMMANDS.exploreFile, { path });
+  const sizeOf = async (path: string) => (await manager.services.contents.get(path, { content: false })).size;
   docRegistry.addModelFactory(new UnreadModelFactory());
   for (const type of FILE_TYPES) {
     docRegistry.addFileType(type);
   }
-  docRegistry.addWidgetFactory(new OfferFactory(explore));
+  docRegistry.addWidgetFactory(new OfferFactory(explore, sizeOf));
   app.contextMenu.addItem({ command: COMMANDS.exploreFile, selector: '.jp-DirListing-item', rank: 1 });
 
   // a Zarr store is a folder: a double click goes into it, so the offer comes along

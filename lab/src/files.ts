@@ -58,7 +58,10 @@ function megabytes(size: number | undefined): string {
 
 /** The page that a double click opens. */
 export class OfferFactory extends ABCWidgetFactory<DocumentWidget> {
-  constructor(private readonly explore: (path: string) => void) {
+  constructor(
+    private readonly explore: (path: string) => void,
+    private readonly sizeOf: (path: string) => Promise<number | undefined>
+  ) {
     const names = FILE_TYPES.map(type => type.name as string);
     super({ name: EXPLORE, modelName: MODEL, fileTypes: names, defaultFor: names, readOnly: true });
   }
@@ -67,9 +70,12 @@ export class OfferFactory extends ABCWidgetFactory<DocumentWidget> {
     const content = new Widget();
     content.addClass('diffnb-Offer');
     const size = element('span');
-    void context.ready.then(() => {
-      size.textContent = megabytes(context.contentsModel?.size);
-    });
+    this.sizeOf(context.path).then(
+      bytes => {
+        size.textContent = megabytes(bytes);
+      },
+      () => {} // the page is as useful without
+    );
     content.node.append(
       element('h1', {}, context.localPath.split('/').pop() ?? ''),
       element('p', {}, size, 'Opens a notebook beside this file that loads it and shows what is in it.'),

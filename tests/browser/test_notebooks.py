@@ -91,6 +91,7 @@ def test_a_double_click_on_a_data_file_offers_to_explore_it_and_never_reads_or_w
     lab.page.locator(".jp-DirListing-item", has_text="cells.h5ad").dblclick()
     offer = lab.page.locator(".diffnb-Offer")
     expect(offer.get_by_role("heading")).to_have_text("cells.h5ad")
+    expect(offer).to_contain_text("MB.")
     assert not [url for url in asked if "contents/cells.h5ad" in url and "content=1" in url]
     lab.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save').catch(() => null)")
     lab.page.wait_for_timeout(500)
