@@ -43,11 +43,11 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
         self._values: list[str] = []
         self.on_msg(self._on_message)
 
-    def place(self, x: pd.Series[Any], y: pd.Series[Any], *, foremost: pd.Series[Any] | None = None) -> None:
-        """Put features at these places; the foremost of them are named."""
+    def place(self, x: pd.Series[Any], y: pd.Series[Any], *, foremost: pd.Series[Any]) -> None:
+        """Put features at these places; those with the largest values of `foremost` are named."""
         points = np.column_stack([x.to_numpy(dtype=np.float32), y.to_numpy(dtype=np.float32)])
         self._names = [str(n) for n in x.index]
-        named = _foremost(foremost if foremost is not None else y.abs(), np.isfinite(points).all(axis=1))
+        named = _foremost(foremost, np.isfinite(points).all(axis=1))
         with self.hold_sync():
             self.axes = [str(x.name), str(y.name)]
             if len(points) * 8 != len(self.points):
@@ -57,6 +57,8 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
 
     def paint(self, values: pd.Series[Any], *, colors: dict[str, str] | None = None, dark: bool = False) -> None:
         """Colour features by groups or numbers."""
+        if pd.api.types.is_bool_dtype(values):
+            values = values.map({True: "yes", False: BACKGROUND}).rename(values.name)
         series = numbers_or_categories(values.reset_index(drop=True))
         title = str(values.name)
         if is_categorical(series):

@@ -32,7 +32,7 @@ class FeatureView:
         self.frame = pd.DataFrame()
         self.dark = False
         self._colors: dict[str, str] = {}
-        self._foremost = ""
+        self._foremost = pd.Series(dtype=float)
         self._saved: dict[str, list[str]] = {}
         self.x, self.y = choice("x", [], label="across"), choice("y", [], label="up")
         self.color = choice("color", [], label="colour")
@@ -76,7 +76,9 @@ class FeatureView:
         colors: dict[str, str] | None = None,
     ) -> None:
         """Show another table; choices that it also has are kept."""
-        self.frame, self._colors, self._foremost = frame, colors or {}, by
+        self.frame, self._colors = frame, colors or {}
+        order = frame[by].astype(float)
+        self._foremost = order if down else -order
         var = self.adata.var
         ours = [(str(c), (RESULT, str(c))) for c in frame.columns]
         theirs = [(f"var: {c}", (VAR, str(c))) for c in var.columns]
@@ -92,10 +94,8 @@ class FeatureView:
     def _place(self) -> None:
         if self.x.value is None or self.y.value is None or not len(self.frame):
             return
-        foremost = self.frame[self._foremost] if self._foremost in self.frame.columns else None
-        size = foremost.astype(float).abs() if foremost is not None and _is_number(foremost) else None
         x, y = (self._values(control.value).astype(float) for control in (self.x, self.y))
-        self.map.place(x, y, foremost=size)
+        self.map.place(x, y, foremost=self._foremost)
         self._changed()
 
     def _paint(self) -> None:
