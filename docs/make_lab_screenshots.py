@@ -40,18 +40,18 @@ def save(lab: Lab, name: str) -> None:
 
 
 def card(lab: Lab):
-    """The card of the object in the sidebar."""
+    """Find the card of the object in the sidebar."""
     return lab.page.get_by_role("region", name="adata", exact=True)
 
 
 def launcher(lab: Lab, shade: str) -> None:
-    """The cards of diffnb in the launcher."""
+    """Show the cards of diffnb in the launcher."""
     expect(lab.page.locator(".jp-Launcher").get_by_text("New differential analysis")).to_be_visible()
     save(lab, f"lab-launcher-{shade}")
 
 
 def sidebar(lab: Lab, shade: str) -> None:
-    """An inserted call and its table."""
+    """Show an inserted call and its table."""
     lab.execute("diffnb:show")
     lab.open_notebook([LOAD], "cells.ipynb")
     card(lab).get_by_label("Do").select_option("tl.scorecard")
@@ -61,7 +61,7 @@ def sidebar(lab: Lab, shade: str) -> None:
 
 
 def beside(lab: Lab, shade: str) -> None:
-    """The DiSC panel in a tab beside the notebook."""
+    """Show the DiSC panel in a tab beside the notebook."""
     lab.execute("diffnb:show")
     lab.open_notebook([LOAD], "cells.ipynb")
     card(lab).get_by_label("Do").select_option("panels.disc")
@@ -73,7 +73,7 @@ def beside(lab: Lab, shade: str) -> None:
 
 
 def offer(lab: Lab, shade: str) -> None:
-    """What a double click on a data file opens."""
+    """Show what a double click on a data file opens."""
     import diffnb as dn
 
     dn.datasets.newly_connected(n_obs=200).write_h5ad(lab.server.folder / "cells.h5ad")

@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -72,6 +73,16 @@ def test_the_parts_of_the_package_that_are_no_python_are_in_the_wheel(wheel):
 def test_the_workshop_stays_at_home(wheel):
     tops = {name.split("/")[0] for name in wheel}
     assert tops == {"diffnb", f"diffnb-{diffnb.__version__}.data", f"diffnb-{diffnb.__version__}.dist-info"}
+
+
+def test_an_sdist_brings_the_bundle_and_its_stamp_so_that_no_npm_is_needed(wheel, tmp_path):
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    unpacked = tmp_path / f"diffnb-{diffnb.__version__}"
+    assert not (unpacked / "lab" / "node_modules").exists()
+    assert subprocess.run([sys.executable, str(unpacked / "lab" / "bundle.py")]).returncode == 0
 
 
 def test_jupyterlab_finds_the_extension_enabled():
