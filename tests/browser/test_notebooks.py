@@ -48,11 +48,11 @@ def test_a_second_copy_leaves_the_first_as_it_is(lab, server):
 
 
 def test_the_palette_has_the_tutorials_and_the_template(lab):
-    lab.execute("apputils:activate-command-palette")
-    search = lab.page.locator(".lm-CommandPalette-input")
     for words in (f"Tutorial: {TITLE}", "New Differential Analysis Notebook", "Show the AnnData Objects"):
-        search.fill(words)
+        lab.execute("apputils:activate-command-palette")
+        lab.page.locator(".lm-CommandPalette-input").fill(words)
         expect(lab.page.locator(".lm-CommandPalette-itemLabel").first).to_contain_text(words)
+        lab.page.keyboard.press("Escape")
 
 
 def test_the_template_asks_for_data_and_offers_the_files_of_the_folder(lab, server, cells):
