@@ -10,13 +10,14 @@ const target = join(lab, 'src', 'generated');
 
 const text = source => (Array.isArray(source) ? source.join('') : source);
 
-// a copy lies elsewhere: links to files of the repository would lead nowhere
-const unlinked = markdown => markdown.replace(/(?<!!)\[([^\]]+)\]\((?![a-z]+:|#)[^)]*\)/g, '$1');
+// a copy lies elsewhere: links and pictures that are files of the repository would lead nowhere
+const unlinked = markdown => markdown.replace(/!?\[([^\]]*)\]\((?![a-z]+:|#)[^)]*\)/g, '$1');
 
 function fresh(notebook) {
   return {
     cells: notebook.cells.map((cell, i) => ({
       ...(cell.cell_type === 'code' ? { execution_count: null, outputs: [] } : {}),
+      ...(cell.attachments ? { attachments: cell.attachments } : {}),
       cell_type: cell.cell_type,
       id: cell.id ?? `cell-${i}`,
       metadata: {},

@@ -34,7 +34,7 @@ export class Watcher {
     this.change({ ...NOTHING, notebook, status: kernel?.status ?? null });
     if (kernel) {
       this.dirty = true;
-      this.learnLanguage(kernel, this.generation);
+      this.learnLanguage(kernel);
       this.statusChanged(kernel.status);
     }
   }
@@ -76,10 +76,11 @@ export class Watcher {
     this.kernel = null;
   }
 
-  private learnLanguage(kernel: WatchedKernel, generation: number): void {
+  private learnLanguage(kernel: WatchedKernel): void {
     kernel.language().then(
       language => {
-        if (generation === this.generation) {
+        // a restart on the way changes nothing: the kernel speaks as before
+        if (kernel === this.kernel) {
           this.change({ language });
           this.schedule();
         }

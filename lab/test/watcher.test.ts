@@ -118,6 +118,17 @@ test('a restart empties the list at once, and an answer of the old kernel is not
   assert.equal(last().kind, 'empty');
 });
 
+test('a kernel that restarts before it has said its language is listed all the same', async () => {
+  const { watcher, last } = watch();
+  const kernel = new FakeKernel();
+  kernel.status = 'starting';
+  watcher.attach(true, kernel);
+  become(watcher, kernel, 'restarting');
+  become(watcher, kernel, 'idle');
+  await wait(20);
+  assert.equal(last().kind, 'list');
+});
+
 test('another notebook shows nothing of the one before', async () => {
   const { watcher, last } = watch();
   watcher.attach(true, new FakeKernel());

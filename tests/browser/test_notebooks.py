@@ -137,4 +137,7 @@ def test_a_file_whose_name_is_markup_shows_as_text(lab, server, cells):
     lab.wait_idle()
     expect(lab.output(0)).to_contain_text("n_obs × n_vars = 40 × 6", timeout=60_000)
     assert json.dumps(name) in lab.sources()[0]
+    (server.folder / name.replace("h5ad", "zarr")).mkdir()
+    lab.execute("filebrowser:open-path", {"path": name.replace("h5ad", "zarr")})
+    expect(lab.page.get_by_role("alert")).to_contain_text("<img src=x onerror=alert(1)>.zarr looks like")
     assert lab.dialogs == []
