@@ -238,19 +238,21 @@ def light_copy(adata: AnnData) -> AnnData:
 
 
 def adopt(adata: AnnData, before: AnnData, after: AnnData) -> None:
-    """Take over all that `after` has and `before`, a light copy of `adata` as it was, had not."""
+    """Do to `adata` what made `after` of `before`, both light copies of it: add, replace and take away."""
     for side, name in (("obs_names", "observations"), ("var_names", "features")):
         if not getattr(adata, side).equals(getattr(before, side)):
             raise RuntimeError(f"adata has other {name} than when the run began; results were not stored. Run again.")
     if adata.is_view:
         adata._init_as_actual(adata.copy())
-    for frame in ("obs", "var"):
-        old, new = getattr(before, frame), getattr(after, frame)
-        for column in new.columns:
-            if column not in old.columns or not new[column].equals(old[column]):
-                getattr(adata, frame)[column] = new[column].array
-    for slot in _SLOTS:
-        old, new = getattr(before, slot), getattr(after, slot)
-        for name, value in new.items():
-            if name not in old or old[name] is not value:
-                getattr(adata, slot)[name] = value
+    for slot in ("obs", "var", *_SLOTS):
+        old, new, target = getattr(before, slot), getattr(after, slot), getattr(adata, slot)
+        for name in new:
+            if name not in old or not _unchanged(old[name], new[name]):
+                target[name] = new[name].array if isinstance(new[name], pd.Series) else new[name]
+        for name in set(old) - set(new):
+            if name in target:
+                del target[name]
+
+
+def _unchanged(old: Any, new: Any) -> bool:
+    return bool(new.equals(old)) if isinstance(new, pd.Series) else old is new

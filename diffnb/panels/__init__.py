@@ -2,7 +2,9 @@
 
 from ._compare import compare
 from ._disc import disc
+from ._dufs import dufs
 from ._explore import explore
+from ._informed import informed
 from ._sparda import sparda
 
-__all__ = ["compare", "disc", "explore", "sparda"]
+__all__ = ["compare", "disc", "dufs", "explore", "informed", "sparda"]

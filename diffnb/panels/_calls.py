@@ -40,6 +40,13 @@ class Call:
         known = inspect.signature(self.function).parameters
         return {k: v for k, v in self.keywords.items() if k not in known or not _same(known[k].default, v)}
 
+    @property
+    def key(self) -> str:
+        """Name that tells its results from those of other calls."""
+        known = inspect.signature(self.function).parameters
+        default = known["key_added"].default if "key_added" in known else ""
+        return str(self.keywords.get("key_added") or default or self.name.rpartition(".")[2])
+
     def run(self, adata: Any) -> Any:
         """Do it."""
         found = self.function(adata, *self.positional, **self.told)

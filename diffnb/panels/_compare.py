@@ -61,6 +61,10 @@ class ComparePanel(Panel):
         """Whether any of the methods has left its results under the panel's keys."""
         return any(PREFIX + key in self.adata.uns for key in METHODS.values())
 
+    def shown_keys(self) -> list[str]:
+        """Return the keys of the results on screen."""
+        return [PREFIX + key for key in METHODS.values()]
+
     def calls(self) -> list[Call]:
         """Run the chosen methods."""
         by = self.controls["groupby"].value

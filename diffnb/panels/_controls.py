@@ -83,20 +83,20 @@ def number(name: str, value: float, *, label: str | None = None, **bounds: float
     return Control(name, _made(widgets.FloatText, name, label, value=value, **bounds))
 
 
-def auto_count(name: str, *, empty: str = "auto", label: str | None = None) -> Control:
-    """Ask for a whole number, or a word that leaves it to the data."""
+def auto_count(name: str, *, means: str | None = "auto", label: str | None = None) -> Control:
+    """Ask for a whole number, or the word `auto`, which stands for the argument that leaves it to the data."""
 
     def read(text: str) -> Any:
         text = text.strip()
-        if text in ("", empty):
-            return None if empty == "none" else empty
+        if text in ("", "auto"):
+            return means
         # what is no number goes on as it is: the tool says best what would do
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else text
 
     def write(value: Any) -> str:
-        return empty if value is None else str(value)
+        return "auto" if value == means else str(value)
 
-    field = _made(widgets.Text, name, label, value=empty, placeholder=f"{empty} or a number", continuous_update=False)
+    field = _made(widgets.Text, name, label, value="auto", placeholder="auto or a number", continuous_update=False)
     return Control(name, field, read, write)
 
 

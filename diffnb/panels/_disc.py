@@ -97,6 +97,10 @@ class DiscPanel(Panel):
         """Whether `tl.disc` has left its results."""
         return "sigma" in self.adata.uns.get(self.key, {})
 
+    def shown_keys(self) -> list[str]:
+        """Return the keys of the results on screen."""
+        return [self.key, "scorecard"]
+
     def calls(self) -> list[Call]:
         """Run DiSC, its meta-features and, where asked for, the scorecard."""
         by = self.controls["groupby"].value

@@ -41,8 +41,11 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         self.adata = adata
         self._mark = uuid.uuid4().hex[:12]
         self._shown_as: Any = None
-        self._stills = 0
+        self._picturing: Iterator[bool] = iter(())
+        self._pictures_begun = 0
+        #: the last run, and by key of its results every call whose results are there
         self._ran: list[Call] = []
+        self._made: dict[str, Call] = {}
         self._stale: set[str] = set()
         self._worker = Worker(self._on_progress, self._on_outcome)
         self.status = Status(mark=mark_in_base64(self._mark), message="Ready.")
@@ -86,6 +89,10 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         """Whether there is something to show."""
         return False
 
+    def shown_keys(self) -> list[str]:
+        """Return the keys of `adata.uns` whose results are on screen."""
+        return []
+
     def show(self) -> None:
         """Fill the tabs that are no pictures."""
 
@@ -128,8 +135,9 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
                 call.run(worked)
             return calls, before, worked
 
+        if not self._worker.busy:
+            self._say("running", "Running", step="")  # before it starts: a quick one ends before the next line
         self._worker.start(work)
-        self._say("running", "Running", step="")
 
     def stop(self) -> None:
         """Stop the run; the AnnData stays as it was."""
@@ -139,19 +147,24 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the run and show what it gave; `False` when `timeout` seconds passed first."""
-        return self._worker.wait(timeout)
+        done = self._worker.wait(timeout)
+        for _ in self._picturing if done else ():  # who waits in a cell may have no later moment
+            pass
+        return done
 
     @property
     def code(self) -> str:
         """The lines that reproduce what is on screen."""
         adata = name_of(self.adata)
-        made = self._ran if self.has_results() else []
+        made = list(self._made.values()) if self.has_results() else []
         drawn = list(self.drawn().values())
         calls = [*made, *self.read(), *drawn]
         imports = ["import diffnb as dn"] + ["import scanpy as sc"] * any(c.name.startswith("sc.") for c in calls)
         parts = ["\n".join(imports)]
-        if self.has_results() and not made:
-            parts.append("# results that were already stored: this panel did not run the tool")
+        there = [key for key in self.shown_keys() if key in self.adata.uns and key not in self._made]
+        if there:
+            listed = ", ".join(map(literal, there))
+            parts.append(f"# stored before this panel was opened, and not made by these lines: {listed}")
         parts += ["\n".join(call.line(adata) for call in group) for group in (made, self.read(), drawn) if group]
         parts += self.more_lines(adata)
         return "\n\n".join(parts) + "\n"
@@ -273,6 +286,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         try:
             adopt(self.adata, before, worked)
             self._ran = calls
+            self._made |= {call.key: call for call in calls}
             self.refresh()
         except Exception as error:
             import traceback
@@ -332,10 +346,8 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
             raise NotImplementedError
         bundle["text/plain"] = repr(self)
         display(bundle, raw=True)
-        # a plain picture first: the figures take a while, and come as soon as there is time
-        data, metadata = self._bundle(marked(compose([self.title, self.question], [], self.code), self._mark))
+        data, metadata = self._bundle(self._snapshot())
         self._shown_as = display(data, metadata=metadata, raw=True, display_id=True)
-        self._leave_picture()
 
     def _bundle(self, png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
         data = {"image/png": base64.b64encode(png).decode(), "text/plain": f"{self!r} as a picture"}
@@ -343,22 +355,21 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         return data, {"image/png": {"width": _width(png)}, "vscode_altText": alt}
 
     def _leave_picture(self) -> None:
-        """Bring the static picture up to date, where the panel was shown."""
-        if self._shown_as is None:
-            return
-        self._stills += 1
-        mine = self._stills
+        """Bring the static picture up to date where the panel was shown, as soon as there is time."""
+        if self._shown_as is not None:
+            self._picturing = self._pieces_of_picture()
+            in_pieces(self._picturing)
 
-        def steps() -> Iterator[None]:
-            for png in self._snapshots():
-                if self._stills != mine:  # a later one is on its way
-                    return
-                if png:
-                    data, metadata = self._bundle(png)
-                    self._shown_as.update(data, metadata=metadata, raw=True)
-                yield
-
-        in_pieces(steps())
+    def _pieces_of_picture(self) -> Iterator[bool]:
+        """Draw piece by piece; one that comes later takes the place of this one."""
+        mine = self._pictures_begun = self._pictures_begun + 1
+        for png in self._snapshots():
+            if self._pictures_begun != mine:
+                return
+            if png:
+                data, metadata = self._bundle(png)
+                self._shown_as.update(data, metadata=metadata, raw=True)
+            yield True
 
     def __repr__(self) -> str:
         return f"<diffnb panel {self.title}: {self.adata.n_obs} × {self.adata.n_vars}, {self.status.state}>"

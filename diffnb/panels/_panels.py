@@ -11,6 +11,8 @@ from anndata import AnnData
 METHODS = {
     "disc": "DiSC: groups of features",
     "sparda": "SPARDA: the few that differ most",
+    "dufs": "DUFS: structure without labels",
+    "informed": "Informed distance",
     "compare": "Compare methods",
 }
 #: those that compare conditions

@@ -83,6 +83,10 @@ class SpardaPanel(Panel):
         """Whether `tl.sparda` has left its results."""
         return "objective" in self.adata.uns.get(self.key, {})
 
+    def shown_keys(self) -> list[str]:
+        """Return the keys of the results on screen."""
+        return [self.key]
+
     def calls(self) -> list[Call]:
         """Run SPARDA."""
         by = self.controls["groupby"].value

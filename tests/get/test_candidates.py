@@ -1,0 +1,59 @@
+import anndata as ad
+import numpy as np
+import pandas as pd
+
+import diffnb as dn
+
+
+def test_conditions_come_before_samples_and_measurements_are_left_out(adata):
+    table = dn.get.candidate_conditions(adata)
+    assert table.index[0] == "condition"
+    assert set(table.index) == {"condition", "donor", "subject"}
+
+
+def test_samples_nested_in_conditions_are_found(adata):
+    del adata.obs["subject"]
+    row = dn.get.candidate_conditions(adata).loc["condition"]
+    assert (row["samples"], row["nested"]) == ("donor", True)
+    assert "p-values are too small" in row["note"]
+
+
+def test_samples_that_hold_every_condition_are_found(adata):
+    del adata.obs["donor"]
+    row = dn.get.candidate_conditions(adata).loc["condition"]
+    assert (row["samples"], row["nested"]) == ("subject", False)
+    assert "compares within it" in row["note"]
+
+
+def test_what_speaks_against_a_column_is_said():
+    obs = pd.DataFrame(
+        {
+            "one": ["x"] * 20,
+            "rare": ["a"] * 18 + ["b"] * 2,
+            "few": ["a", "b"] * 10,
+            "holes": ["a", "b", None, None] * 5,
+            "whole": np.repeat([1.0, 2.0], 10),
+            "id": [f"cell{i}" for i in range(20)],
+            "age": np.linspace(0.5, 3, 20),
+        },
+        index=[f"c{i}" for i in range(20)],
+    )
+    table = dn.get.candidate_conditions(ad.AnnData(np.ones((20, 2), dtype=np.float32), obs=obs))
+    assert set(table.index) == {"one", "rare", "few", "holes", "whole"}
+    assert not table.loc["one", "usable"]
+    assert "single level" in table.loc["one", "note"]
+    assert not table.loc["rare", "usable"]
+    assert "leave it out" in table.loc["rare", "note"]
+    assert table.loc["few", "usable"]
+    assert "few observations" in table.loc["few", "note"]
+    assert "10 observations have no value" in table.loc["holes", "note"]
+    assert table.loc["whole", "levels"] == 2
+
+
+def test_a_column_that_is_all_missing_is_left_out(adata):
+    adata.obs["empty"] = pd.Categorical([None] * adata.n_obs, categories=["a"])
+    assert "empty" not in dn.get.candidate_conditions(adata).index
+
+
+def test_data_without_columns_has_none():
+    assert dn.get.candidate_conditions(ad.AnnData(np.ones((4, 2), dtype=np.float32))).empty

@@ -1,0 +1,127 @@
+import pytest
+
+import diffnb as dn
+from diffnb.panels import _choices as choices
+from diffnb.panels._controls import (
+    auto_count,
+    choice,
+    count,
+    describe,
+    number,
+    offer,
+    parameters_of,
+    several,
+    switch,
+    watch,
+)
+
+
+def test_a_choice_starts_with_the_first_and_none_is_a_choice():
+    control = choice("layer", [("X", None), ("counts", "counts")])
+    assert control.value is None
+    assert control.widget.label == "X"
+    control.put("counts")
+    assert control.value == "counts"
+    control.put(None)
+    assert control.value is None
+    assert control.widget.label == "X"
+
+
+@pytest.mark.parametrize(("text", "means"), [("auto", "auto"), ("", "auto"), (" 25 ", 25), ("ten", "ten"), ("-3", -3)])
+def test_a_number_or_auto(text, means):
+    control = auto_count("n_neighbors")
+    control.widget.value = text
+    assert control.value == means
+
+
+def test_auto_may_stand_for_none():
+    control = auto_count("n_features", means=None)
+    assert control.value is None
+    control.put(7)
+    assert control.value == 7
+    control.put(None)
+    assert control.widget.value == "auto"
+
+
+def test_all_of_several_is_none():
+    control = several("groups", ["A", "B", "C"])
+    assert control.value is None
+    control.put(["A", "C"])
+    assert control.value == ["A", "C"]
+    control.put(None)
+    assert control.value is None
+
+
+def test_numbers_and_switches():
+    assert count("n_permutations", 3, at_most=10).value == 3
+    assert number("scale", 5.0).value == 5.0
+    assert switch("local", True).value is True
+
+
+def test_offering_keeps_what_is_chosen_and_calls_nobody():
+    called = []
+    control = choice("group", ["A", "B"])
+    watch(control.widget, lambda: called.append(control.value))
+    control.put("B")
+    assert called == ["B"]
+    offer(control, ["B", "C"])
+    assert control.value == "B"
+    offer(control, ["D", "E"], "E")
+    assert control.value == "E"
+    offer(control, [])
+    assert control.value is None
+    assert called == ["B"]
+
+
+@pytest.mark.parametrize("name", ["disc", "sparda", "scorecard"])
+def test_the_docs_of_every_argument_are_found(name):
+    import inspect
+
+    function = getattr(dn.tl, name)
+    assert set(parameters_of(function)) == set(inspect.signature(function).parameters)
+
+
+def test_controls_say_what_the_docs_say():
+    control = count("n_permutations", 0)
+    describe([control, count("nonsense", 0)], dn.tl.disc)
+    assert control.widget.tooltip.startswith("Permutations for p-values")
+
+
+def test_the_likeliest_column_is_chosen(adata):
+    assert choices.groupby(adata, {}).value == "condition"
+    assert choices.groupby(adata, {"groupby": "donor"}).value == "donor"
+
+
+def test_a_column_that_is_not_there_is_refused(adata):
+    with pytest.raises(ValueError, match="Did you mean 'condition'"):
+        choices.groupby(adata, {"groupby": "conditions"})
+
+
+def test_data_without_conditions_is_refused(adata):
+    adata.obs = adata.obs[["age"]]
+    with pytest.raises(ValueError, match="no column that could hold conditions"):
+        choices.groupby(adata, {})
+
+
+def test_conditions_follow_the_column(adata):
+    by = choices.groupby(adata, {})
+    groups, level = choices.groups(adata, by), choices.level("group", adata, by, empty="any")
+    by.put("donor")
+    assert groups.widget.options == tuple(f"d{i}" for i in range(6))
+    assert groups.value is None
+    assert [o[0] for o in level.widget.options] == ["any", *(f"d{i}" for i in range(6))]
+
+
+def test_a_measurement_has_no_levels(adata):
+    assert choices.levels_of(adata, "age") == []
+
+
+def test_layers_samples_and_masks_are_those_of_the_data(adata):
+    assert [o[0] for o in choices.layer(adata).widget.options] == ["X", "double"]
+    assert {"none", "donor", "subject"} <= {o[0] for o in choices.sample_key(adata).widget.options}
+    assert [o[0] for o in choices.mask_var(adata).widget.options] == ["all", "chosen"]
+
+
+def test_without_x_the_first_layer_is_taken(adata):
+    adata.X = None
+    assert choices.layer(adata).value == "double"

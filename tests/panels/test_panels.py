@@ -1,0 +1,226 @@
+"""Each panel by itself: settings in, calls and tables out."""
+
+import inspect
+
+import anndata as ad
+import numpy as np
+import pytest
+
+import diffnb as dn
+from diffnb.panels._panels import METHODS
+
+
+def tab(panel, name):
+    panel.tabs.selected_index = panel.tab_names.index(name)
+
+
+def test_disc_has_the_tabs_of_the_method(toy):
+    panel = dn.panels.disc(toy)
+    assert panel.tab_names == ["Significance", "Features", "Groups", "Observations", "Code"]
+
+
+def test_disc_shows_the_condition_that_is_chosen(toy):
+    panel = dn.panels.disc(toy)
+    assert [o[0] for o in panel.group.widget.options] == ["A", "B"]
+    panel.group.put("B")
+    assert 'features = dn.get.disc_features(adata, group="B")' in panel.code
+    np.testing.assert_array_equal(panel.features.frame["score"], dn.get.disc(toy, group="B")["score"])
+
+
+def test_disc_runs_the_scorecard_too_where_asked_for(fresh, run):
+    panel = run(dn.panels.disc(fresh), scorecard=True, n_components=2)
+    assert 'dn.tl.scorecard(adata, "condition")' in panel.code
+    assert "kind" in panel.features.frame.columns
+    run(panel, scorecard=False)
+    assert 'dn.tl.scorecard(adata, "condition")' in panel.code, "its results are still on screen"
+
+
+def test_what_the_map_shows_is_in_the_code(toy):
+    panel = dn.panels.disc(toy)
+    panel.features.x.put(("result", "vector_3"))
+    panel.features.color.put(("var", "truth_A"))
+    assert 'dn.pl.disc_embedding(adata, group="A", components=(3, 2), color="truth_A")' in panel.code
+    panel.features.x.put(("result", "score"))
+    assert "components" not in panel.code
+    assert panel.features.map.axes == ["score", "vector_2"]
+
+
+def test_map_and_table_share_a_selection(toy):
+    view = dn.panels.disc(toy).features
+    view.map.selection = b"\x07" + view.map.selection[1:]
+    assert view.selected == list(toy.var_names[:3])
+    assert view.table.only_selected
+    assert view.table.page["found"] == 3
+    view.table._on_message(view.table, {"ask": "toggle", "index": 0}, [])
+    assert view.map.selection[0] == 0b110
+    view.table._on_message(view.table, {"ask": "clear"}, [])
+    assert not any(view.map.selection)
+    assert view.table.page["found"] == 250
+    view.select(["feature_010"])
+    assert view.map.selection[1] == 0b10
+
+
+def test_a_selection_is_saved_with_its_line(toy):
+    panel = dn.panels.disc(toy)
+    panel.features.select(["feature_002", "feature_005"])
+    panel.features.column.value = "my pick"
+    panel.features.save_button.click()
+    assert toy.var_names[toy.var["my pick"]].tolist() == ["feature_002", "feature_005"]
+    assert 'adata.var["my pick"] = adata.var_names.isin(["feature_002", "feature_005"])' in panel.code
+    assert panel.features.said.value == "2 features saved."
+    panel.features.column.value = " "
+    panel.features.save()
+    assert panel.features.said.value == "Give the column a name first."
+
+
+def test_observations_are_drawn_on_the_embedding_that_is_chosen(toy, rng):
+    toy.obsm["X_umap"] = rng.normal(size=(toy.n_obs, 2))
+    toy.obsm["flat"] = rng.normal(size=(toy.n_obs, 1))
+    panel = dn.panels.disc(toy)
+    assert [o[0] for o in panel.basis.widget.options] == ["first found", "X_umap"]
+    panel.basis.put("X_umap")
+    assert 'dn.pl.disc_observations(adata, group="A", basis="X_umap")' in panel.code
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (lambda: dn.datasets.hyperspectral_tarp(size=20, n_bands=30), "dn.pl.feature_image"),
+        (lambda: dn.datasets.nback_fmri(n_subjects=1, n_blocks=1), "dn.pl.feature_brain"),
+    ],
+)
+def test_features_that_lie_somewhere_are_shown_there(data, line, run):
+    panel = run(dn.panels.disc(data()), n_components=2)
+    assert panel.status.state == "done", panel.status.message
+    tab(panel, "Observations")
+    assert f'{line}(adata, "vector_1", group=' in panel.code
+    assert len(panel.pictures["Observations: features"].png) > 1000
+
+
+def test_three_conditions_are_shown_one_by_one(run):
+    panel = run(dn.panels.disc(dn.datasets.three_conditions(n_obs=60)), n_components=2, scorecard=True)
+    assert len(panel.group.widget.options) == 3
+    assert {"kind_vs_B", "kind_vs_C"} <= set(panel.features.frame.columns)
+    panel.group.put("C")
+    assert {"kind_vs_A", "kind_vs_B"} <= set(panel.features.frame.columns)
+
+
+def test_one_vector_is_drawn_against_the_score(run, fresh):
+    panel = run(dn.panels.disc(fresh), n_components=1, n_clusters=2)
+    assert panel.features.map.axes == ["vector_1", "score"]
+
+
+def test_sparda_shows_weights_path_and_projection(run):
+    adata = dn.datasets.nuisance_factor(n_obs=100, n_features=40)
+    panel = run(dn.panels.sparda(adata), n_features=10, n_projections=2)
+    assert panel.features.table.page["rows"][0]["cells"][2] == "1"
+    assert panel.features.map.labels[0][0] == 0  # the first by rank is named first
+    for name in ("Weights", "Projection", "Path"):
+        tab(panel, name)
+        assert len(panel.pictures[name].png) > 1000
+    panel.projection.put(2)
+    assert '.query("projection == 2")' in panel.code
+    assert 'dn.pl.sparda_projection(adata, group="B", projection=2)' in panel.code
+
+
+def test_sparda_offers_every_comparison(run):
+    adata = dn.datasets.three_conditions(n_obs=50)
+    panel = run(dn.panels.sparda(adata), n_features=5)
+    assert [o[0] for o in panel.comparison.widget.options] == ["A vs rest", "B vs rest", "C vs rest"]
+    panel.comparison.put("B")
+    assert (panel.features.frame["selected"].sum()) == 5
+
+
+def test_compare_ranks_every_method(positive, run):
+    panel = run(dn.panels.compare(positive), n_features=5, n_top=15)
+    assert panel.status.state == "done", panel.status.details
+    methods = ["DiSC", "SPARDA", "scorecard", "rank_genes_groups"]
+    assert panel.features.frame.columns[:4].tolist() == methods
+    assert {"compare_disc", "compare_sparda", "compare_scorecard", "compare_rank_genes_groups"} <= set(positive.uns)
+    assert "disc" not in positive.uns
+    for name in ("Ranks", "Overlap"):
+        tab(panel, name)
+        assert len(panel.pictures[name].png) > 1000
+    panel.group.put("B")
+    assert 'dn.get.compare(adata, group="B", n_top=15, prefix="compare_")' in panel.code
+    panel.set(n_top=10)
+    assert panel.features.frame["found_by"].str.contains("DiSC").sum() == 10
+
+
+def test_compare_runs_only_what_is_chosen(fresh, run):
+    panel = run(dn.panels.compare(fresh), methods=["DiSC"], n_top=10)
+    assert "compare_sparda" not in fresh.uns
+    assert panel.features.map.axes == ["DiSC", "DiSC"]
+    tab(panel, "Ranks")
+    assert len(panel.pictures["Ranks"].png) > 1000
+
+
+def test_explore_lists_columns_and_opens_panels(adata):
+    panel = dn.panels.explore(adata)
+    assert "condition" in panel.columns.value
+    assert "sample_key=&#x27;donor&#x27;" in panel.columns.value
+    assert "120" in panel.facts.value
+    assert panel.run_button not in panel.children[2].children
+    opened = panel.open_panel("disc")
+    assert opened.controls["groupby"].value == "condition"
+    assert panel.below.children == (opened,)
+    assert panel.code.endswith('dn.panels.disc(adata, "condition")\n')
+    panel.controls["groupby"].put("donor")
+    assert "d5" in panel.levels.value
+
+
+def test_explore_opens_every_method_there_is(adata):
+    panel = dn.panels.explore(adata)
+    for name, button in panel._buttons.items():
+        if hasattr(dn.tl, {"informed": "informed_distance"}.get(name, name)) or name == "compare":
+            button.click()
+            assert panel.chosen == name, panel.status.message
+            assert isinstance(panel.below.children[0], type(panel).__mro__[1])
+    assert set(panel._buttons) == set(METHODS) == set(dn.panels.__all__) - {"explore"}
+
+
+def test_explore_of_data_without_conditions_says_so():
+    panel = dn.panels.explore(ad.AnnData(np.ones((5, 3), dtype=np.float32)))
+    assert panel.controls["groupby"].value is None
+    assert panel.open_panel("disc") is None
+    assert "no column that could hold conditions" in panel.status.message
+    assert panel.levels.value == ""
+
+
+def test_explore_has_a_picture(adata):
+    lines = dn.panels.explore(adata).summary()
+    assert any(line.startswith("obs['condition']: 2 levels") for line in lines)
+
+
+def test_many_levels_are_cut(adata):
+    adata.obs["plate"] = [f"p{i % 20}" for i in range(adata.n_obs)]
+    panel = dn.panels.explore(adata)
+    panel.controls["groupby"].put("plate")
+    assert "and 8 more" in panel.levels.value
+
+
+@pytest.mark.parametrize("name", dn.panels.__all__)
+def test_panels_take_adata_first_and_document_the_rest(name):
+    function = getattr(dn.panels, name)
+    assert next(iter(inspect.signature(function).parameters)) == "adata"
+
+
+@pytest.mark.parametrize("name", ["disc", "sparda", "compare"])
+def test_every_control_is_labelled_and_told_of(name, adata):
+    panel = getattr(dn.panels, name)(adata)
+    for control in panel.controls.values():
+        assert control.widget.description, control.name
+
+
+def test_the_files_for_the_browser_are_there():
+    from diffnb.panels._views import STATIC
+
+    names = {path.name for path in STATIC.iterdir()}
+    assert {"status.js", "picture.js", "code.js", "feature_map.js", "map_parts.js", "feature_table.js"} <= names
+    for path in STATIC.glob("*.js"):
+        text = path.read_text()
+        # names are put into the page as text, never as markup
+        assert "innerHTML" not in text
+        assert "outerHTML" not in text
+        assert "insertAdjacentHTML" not in text
+        assert "http" not in text

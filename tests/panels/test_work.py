@@ -1,0 +1,234 @@
+import threading
+import time
+import warnings
+
+import pytest
+
+from diffnb.core.progress import bar
+from diffnb.panels import _work
+from diffnb.panels._work import Stopped, Worker, in_pieces, on_main
+
+
+@pytest.fixture
+def outcomes():
+    return []
+
+
+@pytest.fixture
+def steps():
+    return []
+
+
+@pytest.fixture
+def worker(outcomes, steps):
+    return Worker(lambda *told: steps.append(told), outcomes.append)
+
+
+def test_delivers_what_the_work_returned(worker, outcomes):
+    worker.start(lambda: 42)
+    assert worker.wait(10)
+    assert outcomes[0].value == 42
+    assert outcomes[0].error is None
+    assert not worker.busy
+
+
+def test_an_error_is_delivered_with_its_traceback(worker, outcomes):
+    def work():
+        raise ValueError("groupby='x' is wrong")
+
+    worker.start(work)
+    worker.wait(10)
+    assert str(outcomes[0].error) == "groupby='x' is wrong"
+    assert "in work" in outcomes[0].trace
+
+
+def test_stop_reaches_work_that_never_looks(worker, outcomes):
+    def work():
+        while True:
+            sum(range(100))
+
+    worker.start(work)
+    time.sleep(0.1)
+    began = time.monotonic()
+    worker.stop()
+    assert worker.wait(20)
+    assert time.monotonic() - began < 15
+    assert outcomes[0].stopped
+    assert outcomes[0].value is None
+
+
+def test_stop_is_not_held_up_by_work_that_catches_everything(worker, outcomes):
+    def work():
+        while True:
+            try:
+                sum(range(100))
+            except Exception:
+                continue
+
+    worker.start(work)
+    time.sleep(0.05)
+    worker.stop()
+    assert worker.wait(20)
+    assert outcomes[0].stopped
+
+
+def test_stop_reaches_a_bar_at_its_next_step(worker, outcomes):
+    seen = []
+
+    def work():
+        for i in bar(range(1000)):
+            seen.append(i)
+            time.sleep(0.01)
+
+    worker.start(work)
+    time.sleep(0.1)
+    worker.stop()
+    assert worker.wait(20)
+    assert outcomes[0].stopped
+    assert len(seen) < 1000
+
+
+def test_stop_as_the_work_ends_is_one_outcome_either_way(worker, outcomes):
+    for _ in range(40):
+        worker.start(lambda: sum(range(20_000)))
+        worker.stop()
+        assert worker.wait(10)
+    assert len(outcomes) == 40
+    assert all(o.error is None for o in outcomes)
+    assert all(o.stopped or o.value == sum(range(20_000)) for o in outcomes)
+
+
+def test_progress_is_told_by_another_thread(worker, steps):
+    def work():
+        for _ in bar(range(6), desc="steps"):
+            time.sleep(0.1)
+
+    worker.start(work)
+    worker.wait(20)
+    assert steps
+    assert all(name == "steps" and total == 6 for name, _, total in steps)
+    assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
+
+
+def test_a_second_run_is_refused_while_one_is_under_way(worker):
+    go = threading.Event()
+    worker.start(lambda: go.wait(10))
+    with pytest.raises(RuntimeError, match="a run is under way"):
+        worker.start(lambda: None)
+    assert worker.wait(0.01) is False
+    go.set()
+    assert worker.wait(10)
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_of_the_work_are_noted_and_those_of_others_pass(worker, outcomes, monkeypatch):
+    elsewhere = []
+    monkeypatch.setattr(warnings, "showwarning", lambda *args: elsewhere.append(str(args[0])))
+    go, said = threading.Event(), threading.Event()
+
+    def work():
+        said.wait(10)
+        warnings.warn("two constant features", UserWarning, stacklevel=1)
+        go.set()
+
+    worker.start(work)
+    time.sleep(0.05)
+    warnings.warn("not the worker's", UserWarning, stacklevel=1)
+    said.set()
+    assert go.wait(10)
+    worker.wait(10)
+    assert outcomes[0].notes == ["two constant features"]
+    assert elsewhere == ["not the worker's"]
+
+
+class Loop:
+    """Stands for the loop of a kernel: does nothing until told."""
+
+    def __init__(self):
+        self.calls = []
+
+    def add_callback(self, act):
+        self.calls.append(act)
+
+    def call_later(self, _seconds, act):
+        self.calls.append(act)
+
+    def turn(self):
+        calls, self.calls = self.calls, []
+        for act in calls:
+            act()
+
+
+@pytest.fixture
+def loop(monkeypatch):
+    loop = Loop()
+    monkeypatch.setattr(_work, "_main_loop", lambda: loop)
+    return loop
+
+
+def test_in_a_kernel_results_wait_for_the_main_loop(worker, outcomes, loop):
+    worker.start(lambda: 1)
+    worker._thread.join(10)
+    assert worker.busy
+    assert outcomes == []
+    loop.turn()
+    assert outcomes[0].value == 1
+    assert not worker.busy
+
+
+def test_waiting_in_a_cell_delivers_and_the_loop_finds_nothing_more(worker, outcomes, loop):
+    worker.start(lambda: 1)
+    assert worker.wait(10)
+    assert len(outcomes) == 1
+    loop.turn()
+    assert len(outcomes) == 1
+
+
+def test_work_that_can_wait_is_done_piece_by_piece(loop):
+    done = []
+
+    def pieces():
+        for i in range(3):
+            done.append(i)
+            yield
+
+    in_pieces(pieces())
+    assert done == []
+    counts = []
+    for _ in range(6):
+        loop.turn()
+        counts.append(len(done))
+    assert counts[-1] == 3
+    assert all(later - earlier <= 1 for earlier, later in zip([0, *counts], counts, strict=False))
+
+
+def test_without_a_kernel_it_is_done_at_once():
+    done = []
+    in_pieces(iter([done.append(1)]))
+    assert done == [1]
+
+
+def test_only_other_threads_hand_over_to_the_main_one(loop):
+    done = []
+    on_main(lambda: done.append("here"))
+    other = threading.Thread(target=lambda: on_main(lambda: done.append("later")))
+    other.start()
+    other.join()
+    assert done == ["here"]
+    loop.turn()
+    assert done == ["here", "later"]
+
+
+def test_stopped_is_no_ordinary_exception():
+    assert not issubclass(Stopped, Exception)
+
+
+def test_the_loop_of_a_kernel_is_found(monkeypatch):
+    class Kernel:
+        io_loop = "loop"
+
+    class Shell:
+        kernel = Kernel()
+
+    monkeypatch.setattr("IPython.core.getipython.get_ipython", Shell)
+    assert _work._main_loop() == "loop"
