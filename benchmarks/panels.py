@@ -126,13 +126,14 @@ def lasso(lab: Lab, right: float) -> float:
 
 def part_map() -> dict[str, object]:
     with Page() as lab:
-        lab.open_notebook([WIDE, "panel = dn.panels.disc(adata)"])
+        lab.open_notebook([WIDE])
         page = lab.page
         page.evaluate(LISTEN)
         began = time.perf_counter()
         lab.execute("notebook:insert-cell-below")
         page.evaluate(
-            "() => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource('panel')"
+            "(code) => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(code)",
+            "panel = dn.panels.disc(adata)\npanel",
         )
         lab.start_command("notebook:run-cell")
         tab = page.get_by_role("tab", name="Features", exact=True)

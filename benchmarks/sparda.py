@@ -1,6 +1,6 @@
 """PDA and SPARDA against what they promise: python benchmarks/sparda.py [part …] [--replicates N].
 
-Parts: coupling, solvers, madelon, pot, nuisance, power, null, size, zeisel; all of them by default. Prints tables
+Parts: coupling, solvers, madelon, pot, nuisance, choice, power, null, size, zeisel; all by default. Prints tables
 and writes `benchmarks/results/sparda.json`, where parts that were not run keep what they had. MADELON and Zeisel
 need the folder of real data (`DIFFNB_DATA`); POT is a peer to compare with, nothing that diffnb needs. What is
 not there is said and skipped.
@@ -247,6 +247,44 @@ def nuisance_seed(seed: int) -> list[Any]:
         ]
 
 
+#: observations a side, features, planted ones, correlation of those in the second population
+PLANTED = ((300, 40, 6, 0.5), (200, 100, 10, 0.5), (500, 200, 15, 0.4), (100, 60, 5, 0.6))
+
+
+def choice(args: argparse.Namespace) -> dict[str, Any]:
+    """How many of planted features, and how many others, the number chosen by cross-validation brings."""
+    rows = []
+    for planted in PLANTED:
+        found = np.array(Parallel(n_jobs=args.jobs)(delayed(choice_seed)(*planted, seed) for seed in range(20)))
+        hits, others = found.T
+        missed = int((hits < planted[2]).sum())
+        rows.append(
+            [f"{planted[0]}+{planted[0]}", *planted[1:3], hits.mean(), missed, others.mean(), int(others.max())]
+        )
+    head = [
+        "observations",
+        "features",
+        "planted",
+        "found, mean",
+        "draws that miss some",
+        "others, mean",
+        "others, most",
+    ]
+    table("Number of features by cross-validation, 20 draws each", head, rows)
+    return {"head": head, "rows": rows}
+
+
+def choice_seed(n: int, p: int, size: int, rho: float, seed: int) -> tuple[int, int]:
+    rng = np.random.default_rng([2000, seed])
+    x, y = rng.normal(size=(n, p)), rng.normal(size=(n, p))
+    y[:, :size] = np.sqrt(1 - rho) * y[:, :size] + np.sqrt(rho) * rng.normal(size=(n, 1))
+    adata = two(x, y)
+    with fitting_threads(0):
+        dn.tl.sparda(adata, "condition", random_state=seed)
+    chosen = selected(adata)
+    return int((chosen < size).sum()), int((chosen >= size).sum())
+
+
 def largest(scores: np.ndarray, count: int) -> np.ndarray:
     """Return the features with the largest scores in absolute value, never one without any."""
     order = np.argsort(-np.abs(scores), kind="stable")[:count]
@@ -392,6 +430,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
     "madelon": madelon,
     "pot": against_pot,
     "nuisance": nuisance,
+    "choice": choice,
     "power": power,
     "null": null,
     "size": size,

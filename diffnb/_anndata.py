@@ -1,4 +1,7 @@
-"""The doors: `pull` takes matrices out of an AnnData, `store` puts results in. Nothing else knows where things are."""
+"""The doors: `pull` and `pull_all` take matrices out of an AnnData, `store` puts results in.
+
+Nothing else knows where things are.
+"""
 
 from __future__ import annotations
 
@@ -40,6 +43,22 @@ class Pulled:
         return int(self.kept.sum())
 
 
+@dataclass(frozen=True, slots=True)
+class PulledAll:
+    """What a method without conditions needs of an AnnData: all observations, and which features they show."""
+
+    #: never to be written to: where all features are kept it is the AnnData's own
+    matrix: Matrix
+    #: which of `adata.var` (of the columns of `obsm[use_rep]`) the columns of the matrix are
+    kept: Bools
+    n_constant: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that take part."""
+        return int(self.kept.sum())
+
+
 def pull(
     adata: AnnData,
     groupby: str,
@@ -60,7 +79,7 @@ def pull(
     matrices = [columns(rows_of(source, r), kept) for r in rows]
     names = np.asarray(adata.var_names)[kept]
     for matrix, group in zip(matrices, chosen, strict=True):
-        _refuse_not_finite(matrix, names, group)
+        _refuse_not_finite(matrix, names, f"condition {group!r}")
     varying = _varies(matrices)
     n_constant = int((~varying).sum())
     if n_constant:
@@ -77,6 +96,39 @@ def pull(
         sample_names=sample_names,
         n_constant=n_constant,
     )
+
+
+def pull_all(
+    adata: AnnData,
+    *,
+    layer: str | None = None,
+    use_rep: str | None = None,
+    mask_var: str | Sequence[bool] | Bools | None = None,
+    min_obs: int = MIN_OBS,
+) -> PulledAll:
+    """Validate and take out all observations, for methods that know no conditions."""
+    if adata.n_obs < min_obs:
+        raise ValueError(
+            f"adata has {adata.n_obs} observation{'s' * (adata.n_obs != 1)}; at least {min_obs} are needed."
+        )
+    if use_rep is None or use_rep == "X":
+        shown = "adata.X" if layer is None else f"layer={layer!r}"
+        kept, names = feature_mask(adata, mask_var), np.asarray(adata.var_names)
+        matrix = columns(_whole(_source(adata, layer)), kept)
+    else:
+        shown = f"use_rep={use_rep!r}"
+        matrix, names = _representation(adata, use_rep, layer, mask_var)
+        kept = np.ones(matrix.shape[1], dtype=bool)
+    names = names[kept]
+    _refuse_not_finite(matrix, names, shown)
+    varying = _varies([matrix])
+    n_constant = int((~varying).sum())
+    if n_constant:
+        matrix = columns(matrix, varying)
+        kept = kept.copy()
+        kept[np.flatnonzero(kept)[~varying]] = False
+        _warn_constant(n_constant, names[~varying], int(kept.sum()))
+    return PulledAll(matrix=matrix, kept=kept, n_constant=n_constant)
 
 
 def all_rows(adata: AnnData, layer: str | None) -> Matrix:
@@ -112,6 +164,8 @@ def store(
     var: Mapping[str, Any] | None = None,
     varm: Mapping[str, pd.DataFrame] | None = None,
     obsm: Mapping[str, Floats] | None = None,
+    obs: Mapping[str, Any] | None = None,
+    obsp: Mapping[str, Matrix] | None = None,
     uns: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Write all results in one step, replacing those of an earlier call under the same key."""
@@ -127,6 +181,10 @@ def store(
         adata.varm[name] = table
     for name, values in (obsm or {}).items():
         adata.obsm[name] = values
+    for name, values in (obs or {}).items():
+        adata.obs[name] = values
+    for name, pairs in (obsp or {}).items():
+        adata.obsp[name] = pairs
     for name, entry in described.items():
         adata.uns[name] = entry
 
@@ -174,13 +232,39 @@ def _source(adata: AnnData, layer: str | None) -> Any:
     return adata.layers[layer]
 
 
-def _refuse_not_finite(matrix: Matrix, names: Any, group: str) -> None:
+def _whole(source: Any) -> Matrix:
+    """All rows in memory, without a copy where they are there already."""
+    if isinstance(source, np.ndarray):
+        return np.asarray(source)
+    if sp.issparse(source) and source.format in ("csr", "csc"):
+        return source
+    return rows_of(source, np.arange(source.shape[0]))
+
+
+def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: object) -> tuple[Matrix, Any]:
+    """Read `obsm[use_rep]` and name its columns."""
+    if not isinstance(use_rep, str) or use_rep not in adata.obsm:
+        raise ValueError(
+            f"use_rep={use_rep!r} is neither 'X' nor a key of adata.obsm"
+            f" ({validate.quoted(adata.obsm) or 'it has none'}).{validate.nearest(use_rep, adata.obsm)}"
+        )
+    for name, value in (("layer", layer), ("mask_var", mask_var)):
+        if value is not None:
+            raise ValueError(f"{name} is for the features of adata; with use_rep={use_rep!r} leave it out.")
+    found: Any = adata.obsm[use_rep]
+    if isinstance(found, pd.DataFrame):
+        return found.to_numpy(), np.asarray(found.columns.astype(str))
+    matrix = _whole(found)
+    return matrix, np.array([f"{use_rep}_{j + 1}" for j in range(matrix.shape[1])], dtype=object)
+
+
+def _refuse_not_finite(matrix: Matrix, names: Any, shown: str) -> None:
     bad = count_not_finite(matrix)
     if bad.any():
         worst = np.flatnonzero(bad)
         listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:5]) + (", …" if worst.size > 5 else "")
         raise ValueError(
-            f"condition {group!r} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}:"
+            f"{shown} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}:"
             f" {listed}. Impute them, or leave these features out with mask_var."
         )
 

@@ -110,3 +110,67 @@ class SpardaKeys:
         return unique(
             [f"{plain(g)}_vs_{plain(r)}_{i + 1}" for g, r in pairs for i in range(n_projections)],
         )
+
+
+@dataclass(frozen=True, slots=True)
+class InformedKeys:
+    """Where `tl.informed_distance` keeps its results; the first three are what scanpy reads."""
+
+    key: str = "informed"
+
+    @property
+    def uns(self) -> str:
+        """Parameters, eigenvalues, the gap statistic; scanpy's `neighbors_key`."""
+        return self.key
+
+    @property
+    def distances(self) -> str:
+        """`obsp`: distances to nearest neighbours."""
+        return f"{self.key}_distances"
+
+    @property
+    def connectivities(self) -> str:
+        """`obsp`: weights between neighbours."""
+        return f"{self.key}_connectivities"
+
+    @property
+    def pairwise(self) -> str:
+        """`obsp`: distances between all observations."""
+        return f"{self.key}_pairwise"
+
+    @property
+    def coordinates(self) -> str:
+        """`obsm`: points whose Euclidean distance is the global metric."""
+        return f"X_{self.key}"
+
+    @property
+    def diffmap(self) -> str:
+        """`obsm`: diffusion map of the metric."""
+        return f"X_{self.key}_diffmap"
+
+    @property
+    def varm(self) -> str:
+        """Principal directions of the global metric, a column each."""
+        return self.key
+
+    @property
+    def clusters(self) -> str:
+        """`var`: cluster of each feature."""
+        return f"{self.key}_cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class SurvivalKeys:
+    """Where `tl.survival` keeps its results."""
+
+    key: str = "survival"
+
+    @property
+    def uns(self) -> str:
+        """Parameters, curves and tests."""
+        return self.key
+
+    @property
+    def obs(self) -> str:
+        """Group of each observation, where the call made the groups."""
+        return f"{self.key}_group"

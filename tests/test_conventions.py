@@ -4,12 +4,14 @@ import inspect
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import diffnb as dn
 
 ROOMS = {"tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets}
+ROOMS["panels"] = dn.panels
 FUNCTIONS = {f"{room}.{name}": getattr(module, name) for room, module in ROOMS.items() for name in module.__all__}
 
 
@@ -42,11 +44,28 @@ def test_tools_take_adata_first_and_share_names(name):
     assert not set(parameters) & {"seed", "k", "n_pcs", "inplace", "key", "n_perm"} - {"key"}
 
 
-@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.split(".")[0] in ("tl", "get", "pl")])
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.split(".")[0] in ("tl", "get", "pl", "panels")])
 def test_all_but_the_first_arguments_are_annotated(name):
     signature = inspect.signature(FUNCTIONS[name])
     assert signature.return_annotation is not inspect.Signature.empty
     assert all(p.annotation is not inspect.Parameter.empty for p in signature.parameters.values())
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.startswith("panels.")])
+def test_panels_take_adata_first_and_conditions_second(name):
+    parameters = list(inspect.signature(FUNCTIONS[name]).parameters)
+    assert parameters[0] == "adata"
+    if "groupby" in parameters:
+        assert parameters[1] == "groupby"
+
+
+@pytest.mark.parametrize("path", sorted(Path(dn.__file__).parent.glob("panels/_*.py")), ids=lambda p: p.stem)
+def test_panels_hold_no_method_of_their_own(path):
+    imported = [line for line in path.read_text().splitlines() if re.match(r"\s*(from|import) ", line)]
+    allowed = ("core._typing", "core.progress", "core.scorecard")
+    reaching = [line for line in imported if "..core" in line and not any(name in line for name in allowed)]
+    assert reaching == [], "panels call tl, read get and draw pl"
+    assert not [line for line in imported if re.search(r"\b(scipy|sklearn|joblib)\b", line)]
 
 
 def modules_after(line):
@@ -70,7 +89,12 @@ def test_the_numerics_know_nothing_of_anndata_or_plots():
     assert not modules_after("; ".join(core)) & {"anndata", "matplotlib", "ipywidgets", "scanpy"}
 
 
+def test_panels_load_on_first_use_only():
+    assert "ipywidgets" not in modules_after("import diffnb as dn; dn.pl.disc_vectors")
+    assert "ipywidgets" in modules_after("import diffnb as dn; dn.panels.disc")
+
+
 def test_rooms_are_listed_and_unknown_ones_refused():
-    assert {"tl", "get", "pl", "datasets"} <= set(dir(dn))
+    assert {"tl", "get", "pl", "datasets", "panels"} <= set(dir(dn))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = dn.nonsense

@@ -36,13 +36,14 @@ def bar(
     total: int | None = None,
     desc: str | None = None,
     disable: bool = False,
+    delay: float = 0.0,
 ) -> Any:
     """Return a progress bar with tqdm's manners: to iterate over, or to `update` within a `with`."""
     listener = _listener.get()
     if listener is None:
         from tqdm.auto import tqdm
 
-        return tqdm(iterable, total=total, desc=desc, disable=disable, leave=False)
+        return tqdm(iterable, total=total, desc=desc, disable=disable, delay=delay, leave=False)
     if total is None:
         total = len(iterable) if isinstance(iterable, Sized) else 0
     return Heard(listener, () if iterable is None else iterable, total=total, name=desc or "")

@@ -13,13 +13,13 @@ from ._typing import Floats, Ints, Matrix
 from .arrays import times
 from .deals import Deals, Standardize, deals_of, pooled_moments
 from .divergence import DIVERGENCES, DivergenceName, evaluate
+from .held_out import cross_validate
 from .resample import map_seeds, p_values, permuted_rows, permuted_samples
 from .sparda_path import WIDE, Search, follow, k_grid
 from .spectrum import start_vector
 from .threads import fitting_threads
 
 Solver: TypeAlias = Literal["tighten", "relax"]
-FOLDS = 5
 #: the relaxation works on features × features matrices
 MOST_RELAXED = 500
 #: growth along the path where only its height is asked for: with all features, and in permutations
@@ -34,7 +34,7 @@ NOTHING = 1e-24
 class Settings:
     """What to look for, and what to do besides."""
 
-    #: a number, `"auto"` for the one with the largest held-out objective, `None` for all (PDA)
+    #: a number, `"auto"` for the fewest with the largest held-out objective but for chance, `None` for all (PDA)
     n_features: int | Literal["auto"] | None = "auto"
     n_projections: int = 1
     standardize: Standardize | None = "global"
@@ -81,13 +81,13 @@ def sparda(
 ) -> list[Projection]:
     """Maximise the divergence of βᵀx and βᵀy over directions with at most k features (Eq. 1), by deflation.
 
-    `samples` holds the sample of each row of `x` and of `y`; permutations deal whole samples then.
+    `samples` holds the sample of each row of `x` and of `y`; whole samples are held out and permuted then.
     """
     with fitting_threads(1):  # thin products: threads of BLAS would mostly wait for each other
         deals = deals_of(x, y, standardize=settings.standardize)
         found: list[Projection] = []
         for i in range(settings.n_projections):
-            chosen = _best(deals, settings)
+            chosen = _best(deals, settings, samples)
             if settings.n_permutations:
                 bar = None if progress is None else f"{progress}, projection {i + 1}"
                 pval = permutation_test(deals, settings, samples=samples, n_jobs=n_jobs, progress=bar)
@@ -116,7 +116,7 @@ def _search(settings: Settings) -> Search:
     return Search(DIVERGENCES[settings.divergence], settings.solver == "relax", settings.seed)
 
 
-def _best(deals: Deals, settings: Settings) -> Projection:
+def _best(deals: Deals, settings: Settings, samples: Sequence[Ints]) -> Projection:
     p, search = deals.n_features, _search(settings)
     wanted = p if settings.n_features is None else settings.n_features
     ks = k_grid(
@@ -127,8 +127,8 @@ def _best(deals: Deals, settings: Settings) -> Projection:
     path = follow(deals, ks, search)
     held_out = np.full((1, len(ks)), np.nan)
     if isinstance(wanted, str):
-        held_out = cross_validate(deals, ks, search)
-        i = int(held_out.mean(axis=0).argmax())
+        tried = cross_validate(deals, ks, search, samples=samples)
+        held_out, i = tried.objective, tried.fewest()
     else:
         i = int(np.searchsorted(ks, wanted))
     weights, objective = path.weights[0, i], float(path.objective[0, i])
@@ -149,37 +149,6 @@ def _best(deals: Deals, settings: Settings) -> Projection:
         held_out.std(axis=0),
         certificate=certificate(deals, weights, seed=settings.seed) if settings.certificate else np.nan,
     )
-
-
-def n_folds(n: int, m: int, /) -> int:
-    """Return five folds, or as many as the smaller population has observations."""
-    return min(FOLDS, n, m)
-
-
-def cross_validate(deals: Deals, ks: Ints, search: Search, /) -> Floats:
-    """Objective on held-out observations of the directions found on the others, folds × k.
-
-    All folds hold out equally many of each population, so that they share a coupling and one product.
-    """
-    rng = np.random.default_rng([search.seed, deals.n_features, 5])
-    n, m = deals.left.shape[1], deals.right.shape[1]
-    count = n_folds(n, m)
-    (kept_left, left), (kept_right, right) = (_folds(size, count, rng) for size in (n, m))
-    training = replace(deals, left=deals.left[0, kept_left], right=deals.right[0, kept_right])
-    held_out = replace(deals, left=deals.left[0, left], right=deals.right[0, right])
-    weights = follow(training, ks, search).weights
-    deal = np.repeat(np.arange(count), len(ks))
-    projected = held_out.project(weights.reshape(-1, deals.n_features), deal)
-    return evaluate(*projected, search.divergence, held_out.coupling).values.reshape(count, len(ks))
-
-
-def _folds(size: int, count: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Rows kept and rows held out in every fold; a remainder is never held out."""
-    order = rng.permutation(size)
-    each = size // count
-    held_out = order[: each * count].reshape(count, each)
-    kept = np.stack([np.setdiff1d(np.arange(size), rows) for rows in held_out])
-    return kept, np.sort(held_out, axis=1)
 
 
 def permutation_test(

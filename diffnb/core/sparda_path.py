@@ -14,14 +14,18 @@ from .divergence import DIVERGENCES, Divergence, evaluate
 from .threads import MOST_WORKERS
 from .tighten import signed, starts, tighten
 
-#: numbers of features grow by these factors along the path: from 1, from 100, from 500 on
-GROWTH = ((1, 1.25), (100, 1.6), (500, 2.0))
+#: numbers of features grow by these factors along the path, from 1, 30, 100 and 500 on
+GROWTH = ((1, 1.1), (30, 1.25), (100, 1.6), (500, 2.0))
 #: with more features every deal goes its own way, and looks only at those that could come in
 WIDE = 1000
 #: features looked at, as a multiple of k; the data of so many is made dense once it is a fifth of all
 WORKING, DENSE_SHARE = 4, 0.2
-#: distinct directions followed on a wide path, and the cosine from which two are the same
-FOLLOWED, SAME = 3, 0.99
+#: directions followed on a wide path, and the cosine from which two are the same on any
+FOLLOWED, SAME = 3, 0.999
+#: a start below this share of the best is given up: what low ground leads to hangs on rounding
+HOPELESS = 0.5
+#: single features from which the way up begins
+SINGLES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +107,24 @@ def _down_and_up(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) 
     path = Path(ks, np.zeros((n_deals, len(ks))), np.zeros((n_deals, len(ks), p)))
     for i in range(len(ks) - 1, -1, -1):
         beta, value = tighten(deals, beta, np.full(len(beta), ks[i]), deal, divergence)
-        best = value.reshape(n_deals, n_starts).argmax(axis=1)
-        path.objective[:, i] = value.reshape(n_deals, n_starts)[everyone, best]
-        path.weights[:, i] = beta.reshape(n_deals, n_starts, p)[everyone, best]
+        # starts that have met go on as one
+        kept = _unlike(beta, value, deal)
+        beta, value, deal = beta[kept], value[kept], deal[kept]
+        best = np.searchsorted(deal, everyone)
+        path.objective[:, i], path.weights[:, i] = value[best], beta[best]
+    climbing = path.weights[:, :1]
     if ks[0] == 1:
-        path.weights[:, 0], path.objective[:, 0] = _best_single(deals, divergence)
+        climbing, heights = _best_singles(deals, divergence)
+        path.weights[:, 0], path.objective[:, 0] = climbing[:, 0], heights[:, 0]
     for i in range(1, len(ks)):
-        above = tighten(deals, path.weights[:, i - 1], np.full(n_deals, ks[i]), everyone, divergence)
-        _take_better(path, i, *above)
+        count = climbing.shape[1]
+        above, value = tighten(
+            deals, climbing.reshape(-1, p), np.full(n_deals * count, ks[i]), np.repeat(everyone, count), divergence
+        )
+        best = value.reshape(n_deals, count).argmax(axis=1) + count * everyone
+        _take_better(path, i, above[best], value[best])
         _take_better(path, i, path.weights[:, i - 1], path.objective[:, i - 1])
+        climbing = path.weights[:, i : i + 1]
     return path
 
 
@@ -120,15 +133,15 @@ def _take_better(path: Path, i: int, weights: Floats, objective: Floats) -> None
     path.weights[better, i], path.objective[better, i] = weights[better], objective[better]
 
 
-def _best_single(deals: Deals, divergence: Divergence) -> tuple[Floats, Floats]:
-    """Return the best single feature of every deal, by looking at all of them."""
+def _best_singles(deals: Deals, divergence: Divergence) -> tuple[Floats, Floats]:
+    """Return the best few single features of every deal, by looking at all of them: deals × features found."""
     p, coupling = deals.n_features, deals.coupling
-    weights, objective = np.zeros((deals.n_deals, p)), np.zeros(deals.n_deals)
-    unit = np.eye(p)
+    count, unit = min(SINGLES, p), np.eye(p)
+    weights, objective = np.zeros((deals.n_deals, count, p)), np.zeros((deals.n_deals, count))
     for d in range(deals.n_deals):
         values = evaluate(*deals.project(unit, np.full(p, d)), divergence, coupling).values
-        best = int(values.argmax())
-        weights[d, best], objective[d] = 1.0, values[best]
+        best = np.argsort(-values, kind="stable")[:count]
+        weights[d], objective[d] = unit[best], values[best]
     return weights, objective
 
 
@@ -146,15 +159,15 @@ def _narrowing(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) ->
             scope, local, beta = scope[inside], local.restricted(inside), beta[:, inside]
         deal = np.zeros(len(beta), dtype=int)
         beta, value = tighten(local, beta, np.full(len(beta), ks[i]), deal, divergence)
-        beta = _distinct(beta, value)
+        beta = beta[_unlike(beta, value, deal, FOLLOWED)]
         path.objective[0, i] = value.max()
         path.weights[0, i, scope] = beta[0]
         scopes.append((scope, local))
     scopes.reverse()
     if ks[0] == 1 and len(scope) <= WIDE:
-        weights, path.objective[:, 0] = _best_single(local, divergence)
-        path.weights[0, 0] = 0.0
-        path.weights[0, 0, scope] = weights[0]
+        weights, heights = _best_singles(local, divergence)
+        path.weights[0, 0], path.objective[:, 0] = 0.0, heights[0, 0]
+        path.weights[0, 0, scope] = weights[0, 0]
     for i, (scope, local) in enumerate(scopes[1:], start=1):
         above, value = tighten(local, path.weights[:, i - 1, scope], ks[i : i + 1], only, divergence)
         spread = np.zeros((1, p))
@@ -178,15 +191,18 @@ def _in_sight(deals: Deals, beta: Floats, count: int, divergence: Divergence) ->
     return np.sort(np.argsort(-score, kind="stable")[:count])
 
 
-def _distinct(beta: Floats, value: Floats) -> Floats:
-    """Keep the best few directions that are not the same, the best first."""
+def _unlike(beta: Floats, value: Floats, deal: Ints, most: int | None = None) -> Ints:
+    """Return the rows of every deal that are neither alike nor hopeless, the best first, at most so many."""
     kept: list[int] = []
-    for row in np.argsort(-value, kind="stable"):
-        if all(abs(float(beta[row] @ beta[other])) < SAME for other in kept):
-            kept.append(int(row))
-        if len(kept) == FOLLOWED:
-            break
-    return beta[kept]
+    for rows in np.split(np.lexsort((-value, deal)), np.flatnonzero(np.diff(np.sort(deal))) + 1):
+        rows = rows[value[rows] >= HOPELESS * value[rows[0]]]
+        alike = np.abs(beta[rows] @ beta[rows].T) >= SAME
+        mine: list[int] = []
+        for i in range(len(rows)):
+            if len(mine) != most and not alike[i, mine].any():
+                mine.append(i)
+        kept.extend(int(row) for row in rows[mine])
+    return np.array(kept)
 
 
 def _polished(deals: Deals, path: Path, divergence: Divergence) -> Path:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from ._fmri import nback_fmri
 from ._hyperspectral import hyperspectral_tarp
 from ._import import from_image_pair, from_parcels
+from ._metric import curved_square, hidden_square, two_types
 from ._planted import planted_groups
 from ._projections import differing_block, nuisance_factor
 from ._scrna import scrna
+from ._survival import breast_cancer
 from ._toys import (
     newly_connected,
     partial_correlation,
@@ -17,9 +19,12 @@ from ._toys import (
 )
 
 __all__ = [
+    "breast_cancer",
+    "curved_square",
     "differing_block",
     "from_image_pair",
     "from_parcels",
+    "hidden_square",
     "hyperspectral_tarp",
     "nback_fmri",
     "newly_connected",
@@ -30,4 +35,5 @@ __all__ = [
     "split_both_ways",
     "subsets_of_connected",
     "three_conditions",
+    "two_types",
 ]

@@ -6,9 +6,18 @@ from ._contents import contents
 from ._disc import disc, disc_significance
 from ._disc_features import disc_features
 from ._feature_diffmap import feature_diffmap
+from ._informed import (
+    informed_clusters,
+    informed_covariance,
+    informed_distances,
+    informed_eigenvalues,
+    informed_embedding,
+    informed_gap,
+)
 from ._meta_features import meta_features
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
+from ._survival import survival, survival_groups, survival_tests
 
 __all__ = [
     "candidate_conditions",
@@ -19,10 +28,19 @@ __all__ = [
     "disc_features",
     "disc_significance",
     "feature_diffmap",
+    "informed_clusters",
+    "informed_covariance",
+    "informed_distances",
+    "informed_eigenvalues",
+    "informed_embedding",
+    "informed_gap",
     "meta_features",
     "scorecard",
     "sparda",
     "sparda_path",
     "sparda_projection",
     "sparda_summary",
+    "survival",
+    "survival_groups",
+    "survival_tests",
 ]

@@ -36,7 +36,11 @@ class ComparePanel(Panel):
             choices.sample_key(self.adata),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
-            choice("standardize", [("no", None), ("global", "global"), ("within conditions", "within")], label="DiSC"),
+            choice(
+                "standardize",
+                [("no", None), ("global", "global"), ("within conditions", "within")],
+                label="DiSC standardize",
+            ),
             auto_count("n_features", label="SPARDA features"),
             count("n_top", min(50, self.adata.n_vars), at_least=1, at_most=self.adata.n_vars, label="first features"),
             count("random_state", 0, label="seed"),
@@ -115,11 +119,14 @@ class ComparePanel(Panel):
             return
         table = self._table().run(self.adata)
         methods = [c for c in table.columns if c in METHODS]
-        self.features.dark = self.status.dark
         self.features.show(
             table, x=methods[0], y=methods[1 % len(methods)], color="found_by", by=methods[0], down=False
         )
         self.redraw("Ranks", "Overlap")
+
+    def recolor(self) -> None:
+        """Colour the map for the page."""
+        self.features.repaint(self.status.dark)
 
     def more_lines(self, adata: str) -> list[str]:
         """Return the lines of saved selections."""

@@ -177,7 +177,6 @@ class DiscPanel(Panel):
         table = self._table().run(self.adata)
         vectors = [c for c in table.columns if c.startswith("vector_")]
         offer(self.component, [(str(i + 1), i + 1) for i in range(len(vectors))])
-        self.features.dark = self.status.dark
         self.features.show(
             table,
             x=vectors[0],
@@ -187,6 +186,10 @@ class DiscPanel(Panel):
             colors=group_colors(self.adata, self.key),
         )
         self.redraw(*self.pictures)
+
+    def recolor(self) -> None:
+        """Colour the map for the page."""
+        self.features.repaint(self.status.dark)
 
     def more_lines(self, adata: str) -> list[str]:
         """Return the lines of saved selections."""

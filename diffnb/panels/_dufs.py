@@ -100,9 +100,12 @@ class DufsPanel(Panel):
     def show(self) -> None:
         """Fill map and table."""
         if self.has_results():
-            self.features.dark = self.status.dark
             table = self._table().run(self.adata)
             self.features.show(table, x="rank", y="gate", color="selected", by="rank", down=False)
+
+    def recolor(self) -> None:
+        """Colour the map for the page."""
+        self.features.repaint(self.status.dark)
 
     def more_lines(self, adata: str) -> list[str]:
         """Return the lines of saved selections."""

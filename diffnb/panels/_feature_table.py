@@ -46,8 +46,8 @@ class FeatureTable(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
         self.observe(self._on_selection, "selection")
         self.observe(lambda _: self._turn(), "window")
 
-    def show(self, table: pd.DataFrame, *, by: str | None = None, down: bool = True) -> None:
-        """Show another table, ordered by one of its columns."""
+    def show(self, table: pd.DataFrame, *, by: str, down: bool = True, selection: bytes = b"") -> None:
+        """Show another table, ordered by one of its columns, and with a selection where one fits."""
         named = table.rename_axis("feature").reset_index()
         named.columns = ["feature", *map(str, table.columns)]
         self._table = named
@@ -59,9 +59,9 @@ class FeatureTable(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
             self.columns = columns
             self.order = first
             self.query = ""
-            self.only_selected = False
+            self.only_selected = self.only_selected and any(selection)
             self.window = [0, FIRST]
-            self.selection = packed(np.zeros(len(named), dtype=bool))
+            self.selection = packed(unpacked(selection, len(named)))
         self._arrange()
 
     @property

@@ -76,6 +76,8 @@ class FeatureView:
         colors: dict[str, str] | None = None,
     ) -> None:
         """Show another table; choices that it also has are kept."""
+        # the same features under another condition: what is selected stays so
+        kept = self.table.selection if frame.index.equals(self.frame.index) else b""
         self.frame, self._colors = frame, colors or {}
         order = frame[by].astype(float)
         self._foremost = order if down else -order
@@ -89,7 +91,7 @@ class FeatureView:
             offer(self.color, ours + theirs, (RESULT, color))
             self._place()
             self._paint()
-        self.table.show(frame, by=by, down=down)
+        self.table.show(frame, by=by, down=down, selection=kept)
 
     def _place(self) -> None:
         if self.x.value is None or self.y.value is None or not len(self.frame):

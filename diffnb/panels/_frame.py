@@ -205,7 +205,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         self.run_button.on_click(lambda _: None if self._worker.busy else self.run())
         self.stop_button.on_click(lambda _: self.stop())
         self.tabs.observe(lambda _: on_main(self._draw_open), "selected_index")
-        self.status.observe(lambda _: on_main(self.refresh), "dark")
+        self.status.observe(lambda _: on_main(self._turn_dark), "dark")
         for control in self.controls.values():
             control.widget.observe(lambda _: self._write_code(), "value")
 
@@ -215,6 +215,14 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         self._stale = set(self.pictures)
         self._draw_open()
         self._write_code()
+
+    def recolor(self) -> None:
+        """Choose colours anew after the page has become dark or light."""
+
+    def _turn_dark(self) -> None:
+        self.recolor()
+        self._stale = set(self.pictures)
+        self._draw_open()
 
     def redraw(self, *names: str) -> None:
         """Draw pictures anew after a choice in their tab."""

@@ -141,8 +141,11 @@ class InformedPanel(Panel):
             directions = ["place"]
         color = "cluster" if "cluster" in table.columns else directions[0]
         x, y = directions[0], directions[1 % len(directions)]
-        self.features.dark = self.status.dark
         self.features.show(table, x=x, y=y, color=color, by=directions[0])
+
+    def recolor(self) -> None:
+        """Colour the map for the page."""
+        self.features.repaint(self.status.dark)
 
     def more_lines(self, adata: str) -> list[str]:
         """Return the lines of saved selections."""

@@ -86,8 +86,8 @@ def compose(head: Sequence[str], pictures: Sequence[Any], code: str) -> bytes:
             left += part.width
         top += height
     written = io.BytesIO()
-    # a palette is enough for figures, and a third of the size
-    page.quantize(256, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(written, format="png")
+    # no palette: it would be smaller, and give a colour of which there is little to its neighbour
+    page.convert("RGB").save(written, format="png", compress_level=7)
     return written.getvalue()
 
 

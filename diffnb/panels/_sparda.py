@@ -126,10 +126,13 @@ class SpardaPanel(Panel):
     def _turn(self) -> None:
         """Show the comparison that was chosen."""
         if self.has_results() and self.comparison.value is not None:
-            self.features.dark = self.status.dark
             table = self._table().run(self.adata).drop(columns=["group", "reference", "projection"])
             self.features.show(table, x="rank", y="weight", color="selected", by="rank", down=False)
             self.redraw("Projection", "Path")
+
+    def recolor(self) -> None:
+        """Colour the map for the page."""
+        self.features.repaint(self.status.dark)
 
     def more_lines(self, adata: str) -> list[str]:
         """Return the lines of saved selections."""

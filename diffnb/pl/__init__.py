@@ -5,11 +5,13 @@ from ._compare import compare_overlap, compare_ranks
 from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
+from ._informed import informed_covariance, informed_embedding, informed_gap
 from ._observations import disc_observations
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
 from ._sparda import sparda, sparda_path, sparda_projection
+from ._survival import survival
 from ._vectors import disc_vectors, feature_diffmap
 
 __all__ = [
@@ -25,8 +27,12 @@ __all__ = [
     "feature_brain",
     "feature_diffmap",
     "feature_image",
+    "informed_covariance",
+    "informed_embedding",
+    "informed_gap",
     "scorecard",
     "sparda",
     "sparda_path",
     "sparda_projection",
+    "survival",
 ]

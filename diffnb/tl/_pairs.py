@@ -13,8 +13,9 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Pulled
 from ..core._typing import Ints, Matrix
+from ..core.held_out import FOLDS, n_folds
 from ..core.pipeline import nested
-from ..core.sparda import FOLDS, Settings, n_folds
+from ..core.sparda import Settings
 
 REST = "rest"
 

@@ -12,8 +12,6 @@ from diffnb.core.sparda import (
     Settings,
     along,
     certificate,
-    cross_validate,
-    n_folds,
     permutation_test,
     sparda,
 )
@@ -248,25 +246,6 @@ class TestPath:
 
 
 class TestChoice:
-    def test_held_out_objectives_are_those_of_directions_found_elsewhere(self, populations):
-        ks = k_grid(12)
-        table = cross_validate(deals_of(*populations), ks, Search())
-        assert table.shape == (5, len(ks))
-        assert (table >= 0).all()
-
-    def test_cross_validation_finds_the_number_of_features(self, rng):
-        x, y = rng.normal(size=(300, 40)), rng.normal(size=(300, 40))
-        y[:, :6] = np.sqrt(0.5) * (y[:, :6] + rng.normal(size=(300, 1)))
-        found = sparda(x, y, Settings())[0]
-        assert found.n_features == 6
-        assert np.flatnonzero(found.weights).tolist() == list(range(6))
-        assert found.held_out.argmax() == found.k.tolist().index(6)
-        assert np.isfinite(found.held_out_sd).all()
-
-    def test_small_populations_have_fewer_folds(self):
-        assert n_folds(100, 100) == 5
-        assert n_folds(3, 100) == 3
-
     def test_a_number_or_all_need_no_folds(self, populations):
         for n_features, expected in ((3, 3), (None, 12)):
             found = sparda(*populations, Settings(n_features))[0]

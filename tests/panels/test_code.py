@@ -35,12 +35,14 @@ def reproduced(tmp_path_factory):
     panels = {
         "disc": (toy, dn.panels.disc, {"n_permutations": 5, "n_components": 3, "n_bootstraps": 2, "scorecard": True}),
         "sparda": (moved, dn.panels.sparda, {"n_permutations": 4, "standardize": "within"}),
+        "dufs": (dn.datasets.two_moons(10), dn.panels.dufs, {"n_steps": 40}),
+        "informed": (dn.datasets.two_types(n_obs=40), dn.panels.informed, {"n_clusters": 18}),
         "compare": (positive, dn.panels.compare, {"n_features": 5, "n_top": 12}),
     }
     here = {}
     for name, (adata, make, settings) in panels.items():
         adata.write_h5ad(folder / f"{name}.h5ad")
-        panel = make(adata, "condition")
+        panel = make(adata)
         panel.set(**settings)
         panel.run()
         assert panel.wait(200)
@@ -54,7 +56,7 @@ def reproduced(tmp_path_factory):
     return here, pickle.loads((folder / "tables.pkl").read_bytes())
 
 
-@pytest.mark.parametrize("name", ["disc", "sparda", "compare"])
+@pytest.mark.parametrize("name", ["disc", "sparda", "dufs", "informed", "compare"])
 def test_the_lines_give_the_tables_on_screen(reproduced, name):
     here, there = reproduced
     frame, var, _ = here[name]

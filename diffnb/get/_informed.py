@@ -1,0 +1,216 @@
+"""Results of `tl.informed_distance` as tables and arrays."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .. import _validate as validate
+from .._keys import InformedKeys
+from ..core._typing import Matrix
+from ._common import entry
+
+MADE_BY = "tl.informed_distance(adata)"
+NEEDS = ("distances_key", "has_pairwise", "n_components", "diffmap_evals")
+KINDS = ("auto", "pairwise", "neighbors")
+
+
+def informed_distances(
+    adata: AnnData, *, kind: Literal["auto", "pairwise", "neighbors"] = "auto", key: str = "informed"
+) -> Matrix:
+    """Read distances between observations.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
+    kind
+        `"pairwise"`: all of them, as an array; `"neighbors"`: those to nearest neighbours, as a sparse matrix;
+        `"auto"`: the former where they were kept.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    Observations × observations, an array or a sparse matrix.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata, n_clusters=18)
+    >>> dn.get.informed_distances(adata, kind="neighbors").nnz
+    1140
+    """
+    validate.choice("kind", kind, KINDS)
+    found = entry(adata, key, MADE_BY, NEEDS)
+    keys = InformedKeys(key)
+    if kind == "pairwise" and not found["has_pairwise"]:
+        raise ValueError(
+            f"kind='pairwise': distances between all {adata.n_obs} observations were not kept;"
+            " run dn.tl.informed_distance with full=True, or read kind='neighbors'."
+        )
+    pairwise = bool(found["has_pairwise"]) if kind == "auto" else kind == "pairwise"
+    return adata.obsp[keys.pairwise if pairwise else keys.distances].copy()
+
+
+def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
+    """Read the cluster of each feature, and the principal directions that are constant on clusters.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    Index: feature. Columns: `cluster` (missing where a feature took no part) and `direction_1`, … of a global
+    metric.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata, n_clusters=18, n_components=2)
+    >>> dn.get.informed_clusters(adata).columns.tolist()
+    ['cluster', 'direction_1', 'direction_2']
+    """
+    entry(adata, key, MADE_BY, NEEDS)
+    keys = InformedKeys(key)
+    table = pd.DataFrame(index=adata.var_names)
+    if keys.clusters in adata.var:
+        table["cluster"] = adata.var[keys.clusters]
+    if keys.varm in adata.varm:
+        table = pd.concat([table, adata.varm[keys.varm]], axis=1)
+    if not len(table.columns):
+        raise ValueError(
+            f"key={key!r} holds neither clusters that all observations share nor directions: the metric is local"
+            " without clusters, with one clustering for each neighbourhood, or of a representation (use_rep)."
+        )
+    return table
+
+
+def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
+    """Read the gap statistic by which the number of clusters was chosen.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance` with `n_clusters="auto"`.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    A row a number of clusters `k`; columns `gap`, `error` and `chosen`.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata)
+    >>> dn.get.informed_gap(adata).query("chosen")["k"].item()
+    18
+    """
+    found = entry(adata, key, MADE_BY, NEEDS)
+    if "gap" not in found:
+        raise ValueError(f"key={key!r} has no gap statistic: the number of clusters was given. Use n_clusters='auto'.")
+    gap = found["gap"]
+    table = pd.DataFrame({name: np.asarray(gap[name]) for name in ("k", "gap", "error")})
+    return table.assign(chosen=table["k"] == int(gap["chosen"]))
+
+
+def informed_embedding(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
+    """Read the diffusion map of the metric.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    Index: observation. A column a component, λφ (Eq. 36), the trivial one left out.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata, n_clusters=18)
+    >>> side = dn.get.informed_embedding(adata)["component_1"] > 0
+    >>> int(side.groupby(adata.obs["condition"], observed=True).nunique().max())
+    1
+    """
+    entry(adata, key, MADE_BY, NEEDS)
+    values = np.asarray(adata.obsm[InformedKeys(key).diffmap])
+    names = [f"component_{i + 1}" for i in range(values.shape[1])]
+    return pd.DataFrame(values, index=adata.obs_names, columns=names)
+
+
+def informed_eigenvalues(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
+    """Read the eigenvalues of a global metric.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    A row a component; columns `used` by the metric, `own` (variance along the direction) and `pca` (of the
+    principal component with the same number).
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata, n_clusters=18, eigenvalues="own")
+    >>> table = dn.get.informed_eigenvalues(adata)
+    >>> bool((table["own"] <= table["pca"]).all())
+    True
+    """
+    found = entry(adata, key, MADE_BY, NEEDS)
+    if "eigenvalues" not in found:
+        raise ValueError(f"key={key!r} holds local metrics, which have eigenvalues each of their own.")
+    table = pd.DataFrame({name: np.asarray(found["eigenvalues"][name]) for name in ("used", "own", "pca")})
+    return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="component"))
+
+
+def informed_covariance(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
+    """Read the covariance that a global metric is the inverse of, U Λ Uᵀ (Eq. 25).
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    Features × features, those that took part.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata, n_clusters=18)
+    >>> dn.get.informed_covariance(adata).shape
+    (900, 900)
+    """
+    used = informed_eigenvalues(adata, key=key)["used"].to_numpy()
+    keys = InformedKeys(key)
+    if keys.varm not in adata.varm:
+        raise ValueError(f"key={key!r} is a metric of a representation (use_rep), not of the features of adata.")
+    directions: Any = adata.varm[keys.varm].dropna()
+    u = directions.to_numpy()
+    return pd.DataFrame((u * used) @ u.T, index=directions.index, columns=directions.index)

@@ -1,0 +1,308 @@
+"""`tl.informed_distance`: a metric between observations that knows which features belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .. import _logging as log
+from .. import _validate as validate
+from .._anndata import PulledAll, expand, feature_mask, pull_all, store
+from .._keys import InformedKeys
+from ..core._typing import Bools, Floats, Ints
+from ..core.mahalanobis import EIGENVALUES, SOLVERS
+from ..core.mahalanobis_clusters import in_order
+from ..core.mahalanobis_pipeline import Distances, Request, distances
+from ..core.threads import fitting_threads
+
+CLUSTERINGS = ("shared", "each")
+
+
+def informed_distance(
+    adata: AnnData,
+    *,
+    local: bool = False,
+    informed: bool = True,
+    n_clusters: int | str = "auto",
+    clustering: Literal["shared", "each"] = "shared",
+    n_components: int | None = None,
+    n_neighbors: int = 20,
+    solver: Literal["exact", "gradient"] = "exact",
+    eigenvalues: Literal["pca", "own", "floor"] = "pca",
+    full: bool | None = None,
+    use_rep: str | None = None,
+    layer: str | None = None,
+    mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
+    random_state: int = 0,
+    key_added: str = "informed",
+    copy: bool = False,
+) -> AnnData | None:
+    """Measure distances between observations through clusters of features (informed Mahalanobis distance).
+
+    The Mahalanobis distance needs the principal directions of the data, which few noisy observations do not
+    give. Features that belong together are averaged first: directions are sought among those that are constant
+    on clusters of features. Results are a graph of neighbours that scanpy works on with
+    `neighbors_key=key_added`, and all distances where observations are few.
+
+    Parameters
+    ----------
+    adata
+        Annotated data, observations × features.
+    local
+        One metric for each observation, from its neighbourhood, for data on a curved surface (Algorithm 2);
+        by default one for all (Algorithm 1).
+    informed
+        `False`: the conventional (with `local`, the plain local) Mahalanobis distance, without clusters.
+    n_clusters
+        Clusters of features; `"auto"`: by the gap statistic; or a column of `adata.var` with known clusters
+        (pathways, networks, the groups of :func:`diffnb.tl.disc`), where features without one take no part.
+    clustering
+        With `local`: one clustering of features for all neighbourhoods, or one for `"each"`, as in the paper.
+    n_components
+        Principal directions of the metric. By default those with more variance than noise has: within
+        clusters (informed), or by the optimal hard threshold (not informed); with `local`, the median over
+        neighbourhoods.
+    n_neighbors
+        Size of a neighbourhood, the observation itself counted: of local covariances and of the graph.
+    solver
+        `"exact"`: best directions on the clusters by an eigenproblem; `"gradient"`: by projected gradients, as
+        in the paper.
+    eigenvalues
+        Variances to divide by: `"pca"`, those of the principal components, as in the paper; `"own"`, those of
+        the directions; `"floor"`, their own and what noise adds to eigenvalues. Without clusters the first two
+        are the same and the last is ridged PCA.
+    full
+        Keep distances between all observations; by default of up to 3,000.
+    use_rep
+        Key of `adata.obsm` to use instead of `adata.X`.
+    layer
+        Layer to use instead of `adata.X`.
+    mask_var
+        Boolean column of `adata.var`, or array: the features to use.
+    random_state
+        Seed. The same seed gives the same answer.
+    key_added
+        Name under which results are stored.
+    copy
+        Work on a copy and return it.
+
+    Returns
+    -------
+    `None`, or the copy. Adds
+
+    - `obsp[f"{key_added}_distances"]`, `obsp[f"{key_added}_connectivities"]`: the graph of neighbours;
+    - `obsp[f"{key_added}_pairwise"]`: all distances, where kept;
+    - `obsm[f"X_{key_added}"]`: points whose Euclidean distance is the metric, unless `local`;
+    - `obsm[f"X_{key_added}_diffmap"]`: diffusion map of the metric;
+    - `var[f"{key_added}_cluster"]`, `varm[key_added]`: cluster of each feature, and principal directions;
+    - `uns[key_added]`: eigenvalues, the gap statistic, parameters.
+
+    Read them with :func:`diffnb.get.informed_distances`, :func:`diffnb.get.informed_clusters`,
+    :func:`diffnb.get.informed_gap` and :func:`diffnb.get.informed_embedding`.
+
+    References
+    ----------
+    Lahav, Talmon & Kluger, *Mahalanobis Distance Informed by Clustering*, 2019: Eqs. 26, 30 and 48,
+    Algorithms 1 and 2. Number of clusters: Tibshirani, Walther & Hastie 2001.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata)
+    >>> adata.var["informed_cluster"].nunique()
+    18
+    >>> dn.get.informed_distances(adata).shape
+    (60, 60)
+    """
+    _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
+    known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
+    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask)
+    labels = None if known is None else in_order(known[data.kept])
+    request = Request(
+        informed=informed,
+        local=local,
+        clustering=clustering,
+        n_clusters=_number_of_clusters(n_clusters, labels, data, informed),
+        n_neighbors=validate.count(
+            "n_neighbors",
+            n_neighbors,
+            at_least=3 if local else 2,
+            at_most=adata.n_obs,
+            why=f"there are {adata.n_obs} observations, and an observation counts among its neighbours",
+        ),
+        solver=solver,
+        eigenvalues=eigenvalues,
+        full=full,
+        seed=validate.count("random_state", random_state, at_least=0),
+    )
+    request = _with_components(request, n_components, labels, data)
+    with fitting_threads(max(adata.n_obs, data.n_features)):
+        found = distances(data.matrix, request, labels=labels)
+    _tell(found, data, request)
+    params = {
+        "n_neighbors": n_neighbors,
+        "method": "umap",
+        "metric": "mahalanobis",
+        "random_state": random_state,
+        # scanpy's UMAP looks at a representation; without this it would make one by itself
+        "use_rep": use_rep or "X",
+        "local": local,
+        "informed": informed,
+        "n_clusters": n_clusters,
+        "clustering": clustering,
+        "solver": solver,
+        "eigenvalues": eigenvalues,
+        "layer": layer,
+    }
+    adata = adata.copy() if copy else adata
+    names = None if known is None or labels is None else _names_in_order(adata, str(n_clusters), data.kept, labels)
+    _store(adata, InformedKeys(key_added), data, found, request, params, names, of_features=use_rep in (None, "X"))
+    return adata if copy else None
+
+
+def _check_options(
+    solver: object, eigenvalues: object, clustering: object, n_clusters: object, use_rep: object, local: bool
+) -> None:
+    validate.choice("solver", solver, SOLVERS)
+    validate.choice("eigenvalues", eigenvalues, EIGENVALUES)
+    validate.choice("clustering", clustering, CLUSTERINGS)
+    if clustering == "each" and not local:
+        raise ValueError("clustering='each' is one clustering for each neighbourhood; it needs local=True.")
+    if not isinstance(n_clusters, str) or n_clusters == "auto":
+        return
+    if clustering == "each":
+        raise ValueError(f"n_clusters={n_clusters!r} names known clusters, which all share; use clustering='shared'.")
+    if use_rep not in (None, "X"):
+        raise ValueError(
+            f"n_clusters={n_clusters!r} names clusters of features; with use_rep={use_rep!r} give a number."
+        )
+
+
+def _known_clusters(adata: AnnData, n_clusters: object, mask_var: Any, informed: bool) -> tuple[Ints | None, Any]:
+    """Read clusters from a column of `var`, and leave out the features that have none."""
+    if not isinstance(n_clusters, str) or n_clusters == "auto":
+        return None, mask_var
+    if n_clusters not in adata.var.columns:
+        raise ValueError(
+            f"n_clusters={n_clusters!r} is neither a number, 'auto' nor a column of adata.var."
+            f"{validate.nearest(n_clusters, ['auto', *adata.var.columns])}"
+        )
+    codes, _ = pd.factorize(adata.var[n_clusters])
+    mask = feature_mask(adata, mask_var) & (codes >= 0)
+    if len(np.unique(codes[mask])) < 2:
+        raise ValueError(
+            f"n_clusters={n_clusters!r} has {len(np.unique(codes[mask]))} cluster of the features that take part;"
+            " at least two are needed."
+        )
+    without = int((codes < 0).sum())
+    if without:
+        log.info(f"{without} features without a {n_clusters} take no part")
+    return (codes if informed else None), mask
+
+
+def _number_of_clusters(value: object, labels: Ints | None, data: PulledAll, informed: bool) -> int | None:
+    if isinstance(value, str) or not informed:
+        return None if labels is None else int(labels.max()) + 1
+    p = data.n_features
+    return validate.count("n_clusters", value, at_least=2, at_most=p, why=f"there are {p} features")
+
+
+def _with_components(request: Request, n_components: object, labels: Ints | None, data: PulledAll) -> Request:
+    if n_components is None:
+        return request
+    size = request.n_neighbors if request.local else data.matrix.shape[0]
+    most, why = size - 1, f"{size} observations span no more"
+    span = request.n_clusters if request.informed else data.n_features
+    if span is not None and span < most:
+        most, why = span, f"{span} clusters" if request.informed else f"{span} features"
+    return replace(request, n_components=validate.count("n_components", n_components, at_most=most, why=why))
+
+
+def _tell(found: Distances, data: PulledAll, request: Request) -> None:
+    kind = "local" if request.local else "global"
+    of = f"{found.n_clusters} clusters of " if request.informed else ""
+    how = "all distances" if found.pairwise is not None else "nearest neighbours only"
+    log.info(f"{kind} metric by {of}{data.n_features} features, n_components={found.n_components}, {how}")
+
+
+def _names_in_order(adata: AnnData, column: str, kept: Bools, labels: Ints) -> list[str]:
+    """Names of known clusters in the order of their numbers."""
+    values = adata.var[column].to_numpy()[kept]
+    _, first = np.unique(labels, return_index=True)
+    return [str(values[i]) for i in first]
+
+
+def _store(
+    adata: AnnData,
+    keys: InformedKeys,
+    data: PulledAll,
+    found: Distances,
+    request: Request,
+    params: dict[str, Any],
+    names: list[str] | None,
+    *,
+    of_features: bool,
+) -> None:
+    kind = np.float32 if data.matrix.dtype == np.float32 else np.float64
+    obsp: dict[str, Any] = {
+        keys.distances: found.nearest.as_graph().astype(kind),
+        keys.connectivities: found.weights.astype(kind),
+    }
+    if found.pairwise is not None:
+        obsp[keys.pairwise] = found.pairwise.astype(kind)
+    obsm: dict[str, Floats] = {keys.diffmap: found.diffusion[1].astype(kind)}
+    if found.coordinates is not None:
+        obsm[keys.coordinates] = found.coordinates.astype(kind)
+    described: dict[str, Any] = {
+        "connectivities_key": keys.connectivities,
+        "distances_key": keys.distances,
+        "params": params,
+        "n_clusters": found.n_clusters,
+        "n_components": found.n_components,
+        "diffmap_evals": found.diffusion[0],
+        "has_pairwise": found.pairwise is not None,
+        "n_constant": data.n_constant,
+    }
+    if not request.local:
+        described["eigenvalues"] = {
+            "used": found.metric.eigenvalues,
+            "own": found.metric.own,
+            "pca": found.metric.pca,
+        }
+    if found.gap is not None:
+        gap = found.gap
+        described["gap"] = {"k": gap.k, "gap": gap.gap, "error": gap.error, "chosen": gap.chosen}
+    var, varm = {}, {}
+    if of_features:
+        if found.labels is not None:
+            var[keys.clusters] = _named(found.labels, data.kept, names)
+        if not request.local:
+            columns = {f"direction_{i + 1}": expand(u, data.kept) for i, u in enumerate(found.metric.directions.T)}
+            varm[keys.varm] = pd.DataFrame(columns)
+    store(adata, var=var, varm=varm, obsm=obsm, obsp=obsp, uns={keys.uns: described})
+    _forget(adata, keys, {*var, *varm, *obsm, *obsp})
+
+
+def _forget(adata: AnnData, keys: InformedKeys, written: set[str]) -> None:
+    """Take away what an earlier call under this key left and this one did not replace."""
+    places = {
+        keys.pairwise: adata.obsp,
+        keys.coordinates: adata.obsm,
+        keys.varm: adata.varm,
+        keys.clusters: adata.var,
+    }
+    for name, slot in places.items():
+        if name in slot and name not in written:
+            del slot[name]
+
+
+def _named(labels: Ints, kept: Bools, names: list[str] | None) -> pd.Categorical:
+    codes = np.full(kept.size, -1)
+    codes[kept] = labels
+    return pd.Categorical.from_codes(codes, names or [str(i + 1) for i in range(int(labels.max()) + 1)])
