@@ -14,8 +14,8 @@ LAB = Path(__file__).parents[2] / "lab" / "src"
 SIDEBAR, TEMPLATES = ((LAB / name).read_text(encoding="utf-8") for name in ("calls.ts", "templates.ts"))
 CALLS = re.findall(r"(?:id|show): '((?:tl|get|panels)\.\w+)'", SIDEBAR)
 WRITTEN = re.findall(r"\bdn\.((?:tl|get|pl|panels|datasets)\.\w+)\(", TEMPLATES)
-# offered already, for the methods that are on their way
-COMING = {"panels.dufs", "panels.informed", "tl.dufs", "get.dufs", "tl.informed_distance", "get.informed_distances"}
+# offered already, for the method that is on its way
+COMING = {"tl.dufs", "get.dufs"}
 
 
 def test_calls_are_found_in_the_sources():
