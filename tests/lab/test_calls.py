@@ -14,8 +14,6 @@ LAB = Path(__file__).parents[2] / "lab" / "src"
 SIDEBAR, TEMPLATES = ((LAB / name).read_text(encoding="utf-8") for name in ("calls.ts", "templates.ts"))
 CALLS = re.findall(r"(?:id|show): '((?:tl|get|panels)\.\w+)'", SIDEBAR)
 WRITTEN = re.findall(r"\bdn\.((?:tl|get|pl|panels|datasets)\.\w+)\(", TEMPLATES)
-# offered already, for the method that is on its way
-COMING = {"tl.dufs", "get.dufs"}
 
 
 def test_calls_are_found_in_the_sources():
@@ -26,10 +24,7 @@ def test_calls_are_found_in_the_sources():
 @pytest.mark.parametrize("name", sorted({*CALLS, *WRITTEN}))
 def test_every_call_exists(name):
     room, function = name.split(".")
-    exists = hasattr(getattr(dn, room), function)
-    if name in COMING and not exists:
-        pytest.xfail("not in this version yet")
-    assert exists
+    assert hasattr(getattr(dn, room), function)
 
 
 def test_the_version_is_that_of_the_package():
