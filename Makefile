@@ -1,30 +1,34 @@
 # Two commands do everything: `make lab` opens the quickstart, `make test` checks the whole project.
-# Set-up happens once, in .venv, and again only when pyproject.toml changes.
+# Set-up happens once, in .venv, and again only when pyproject.toml or the sources of the extension change.
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: help python lab test lint types unit browser notebooks clean
+# the sources of the JupyterLab extension, without what its build writes
+LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/lib/*' -not -path '*/generated/*' \
+	-not -path '*/__pycache__/*' -not -name .built -not -name .checked)
+
+.PHONY: help python lab test lint types unit bundle extension browser notebooks clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
-	@echo "make test   set up, then run ruff, mypy, the tests, those in a browser, and the notebooks"
+	@echo "make test   set up, then run ruff, mypy, the tests in Python, TypeScript and a browser, and the notebooks"
 	@echo "make clean  remove the virtual environment and caches"
 
 python:
 	@command -v $(PYTHON) >/dev/null 2>&1 || { echo "diffnb needs Python 3.11 or newer, and '$(PYTHON)' was not found. Install it, or name one: make PYTHON=/path/to/python3.11 lab"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "diffnb needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) -V 2>&1). Name a newer one: make PYTHON=/path/to/python3.11 lab"; exit 1; }
 
-$(VENV)/.lab: pyproject.toml | python
-	@echo "Setting up $(VENV) (once, a minute or two) ..."
+$(VENV)/.lab: pyproject.toml $(filter-out lab/test/%,$(LAB)) | python
+	@echo "Setting up $(VENV) (once, a few minutes: the JupyterLab extension is built, too) ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(PIP) install --upgrade pip
 	@$(PIP) install -e '.[lab]'
 	@touch $@
 
-$(VENV)/.test: pyproject.toml $(VENV)/.lab
+$(VENV)/.test: pyproject.toml | $(VENV)/.lab
 	@echo "Adding the test tools ..."
 	@$(PIP) install -e '.[test]'
 	@touch $@
@@ -33,7 +37,7 @@ $(VENV)/.test: pyproject.toml $(VENV)/.lab
 lab: $(VENV)/.lab
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb
 
-test: lint types unit browser notebooks
+test: lint types extension unit browser notebooks
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -42,11 +46,23 @@ lint: $(VENV)/.test
 types: $(VENV)/.test
 	$(BIN)/mypy
 
-unit: $(VENV)/.test
+# the extension as installed is that of the sources; nothing is built when it is
+bundle: $(VENV)/.test
+	@$(BIN)/python lab/bundle.py || { echo "Building the JupyterLab extension ..."; $(PIP) install --no-deps -e .; }
+
+extension: bundle lab/.checked
+
+# compiler, linter and unit tests of the extension, when one of its files has changed
+lab/.checked: $(LAB) $(VENV)/.test
+	@test -d lab/node_modules || (cd lab && PATH="$(abspath $(BIN)):$$PATH" npm ci --loglevel=error)
+	cd lab && PATH="$(abspath $(BIN)):$$PATH" npm run --silent check
+	@touch $@
+
+unit: bundle
 	$(BIN)/python -m pytest --doctest-modules diffnb tests --ignore=tests/browser --cov --cov-report=term
 
 # in JupyterLab itself; skipped where there is no chromium, unless CI=true
-browser: $(VENV)/.test
+browser: bundle
 	$(BIN)/python -m pytest tests/browser
 
 notebooks: $(VENV)/.test
@@ -54,3 +70,4 @@ notebooks: $(VENV)/.test
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .coverage build dist
+	rm -rf diffnb/labextension lab/node_modules lab/lib lab/src/generated lab/.built lab/.checked

@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent
+os.environ.setdefault("TQDM_DISABLE", "1")  # bars of many small problems would bury the tables
 sys.path.insert(0, str(ROOT.parent / "tests"))  # the plain twins live with the tests
 
 #: real data for checks, which is not part of the project

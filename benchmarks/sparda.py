@@ -9,8 +9,6 @@ not there is said and skipped.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
 import json
 import resource
 import subprocess
@@ -325,8 +323,7 @@ def rejections(title: str, args: argparse.Namespace, n_differing: int) -> dict[s
 
 
 def p_values(d: int, n_differing: int, seed: int, n_permutations: int) -> list[float]:
-    # bars of many small problems would bury the tables
-    with fitting_threads(0), contextlib.redirect_stderr(io.StringIO()):
+    with fitting_threads(0):
         adata = dn.datasets.differing_block(n_features=d, n_differing=n_differing, random_state=seed)
         # another stream of random numbers than that of the data
         asked = {"group": "B", "reference": "A", "n_permutations": n_permutations, "random_state": 10_000 + seed}

@@ -59,6 +59,8 @@ class Lab:
         self.page.wait_for_function("() => window.jupyterapp !== undefined", timeout=START)
         self.page.evaluate("() => window.jupyterapp.restored.then(() => null)")
         self.page.wait_for_selector("#jupyterlab-splash", state="detached", timeout=START)
+        # an empty workspace opens the launcher last; later it would take the focus from what a test has opened
+        self.page.wait_for_selector(".jp-Launcher", timeout=START)
 
     def execute(self, command: str, args: dict[str, Any] | None = None) -> None:
         """Run a command of JupyterLab and wait until it is done."""

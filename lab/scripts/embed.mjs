@@ -1,0 +1,59 @@
+// Writes src/generated: the kernel's side of the listing, and the tutorials, each in a module of its own
+// so that it is loaded only when it is opened.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const lab = join(dirname(fileURLToPath(import.meta.url)), '..');
+const notebooks = join(lab, '..', 'notebooks');
+const target = join(lab, 'src', 'generated');
+
+const text = source => (Array.isArray(source) ? source.join('') : source);
+
+// a copy lies elsewhere: links and pictures that are files of the repository would lead nowhere
+const unlinked = markdown => markdown.replace(/!?\[([^\]]*)\]\((?![a-z]+:|#)[^)]*\)/g, '$1');
+
+function fresh(notebook) {
+  return {
+    cells: notebook.cells.map((cell, i) => ({
+      ...(cell.cell_type === 'code' ? { execution_count: null, outputs: [] } : {}),
+      ...(cell.attachments ? { attachments: cell.attachments } : {}),
+      cell_type: cell.cell_type,
+      id: cell.id ?? `cell-${i}`,
+      metadata: {},
+      source: cell.cell_type === 'markdown' ? unlinked(text(cell.source)) : text(cell.source)
+    })),
+    metadata: { kernelspec: { display_name: 'Python 3', language: 'python', name: 'python3' } },
+    nbformat: 4,
+    nbformat_minor: 5
+  };
+}
+
+function title(notebook, file) {
+  const heading = notebook.cells
+    .filter(cell => cell.cell_type === 'markdown')
+    .map(cell => /^#\s+(.+)$/m.exec(text(cell.source)))
+    .find(Boolean);
+  return heading ? heading[1].replace(/[`*]/g, '').trim() : file;
+}
+
+const moduleOf = value => `const text: string = ${JSON.stringify(value)};\nexport default text;\n`;
+
+rmSync(target, { recursive: true, force: true });
+mkdirSync(target, { recursive: true });
+writeFileSync(join(target, 'listing.ts'), moduleOf(readFileSync(join(lab, 'kernel', 'listing.py'), 'utf8')));
+
+const entries = readdirSync(notebooks)
+  .filter(file => /^\d\d_.*\.ipynb$/.test(file))
+  .sort()
+  .map(file => {
+    const notebook = JSON.parse(readFileSync(join(notebooks, file), 'utf8'));
+    const stem = file.replace(/\.ipynb$/, '');
+    writeFileSync(join(target, `${stem}.ts`), moduleOf(JSON.stringify(fresh(notebook))));
+    return `  { file: ${JSON.stringify(file)}, title: ${JSON.stringify(title(notebook, stem))}, load: () => import('./${stem}.js') }`;
+  });
+writeFileSync(
+  join(target, 'tutorials.ts'),
+  `import type { Tutorial } from '../tutorials.js';\n\nexport const TUTORIALS: readonly Tutorial[] = [\n${entries.join(',\n')}\n];\n`
+);
+console.log(`${entries.length} tutorial(s) embedded`);

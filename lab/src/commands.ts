@@ -1,0 +1,10 @@
+/** Names of our commands, once. */
+
+export const CATEGORY = 'diffnb';
+
+export const COMMANDS = {
+  show: 'diffnb:show',
+  openTutorial: 'diffnb:open-tutorial',
+  newAnalysis: 'diffnb:new-analysis',
+  exploreFile: 'diffnb:explore-file'
+} as const;

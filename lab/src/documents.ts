@@ -1,0 +1,37 @@
+/** New notebooks in a folder: never over a file that is there. */
+
+import type { IDocumentManager } from '@jupyterlab/docmanager';
+import { NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
+import { freeName, type NotebookContent, reader } from './templates.js';
+
+export class Documents {
+  constructor(private readonly manager: IDocumentManager) {}
+
+  /** Write a notebook under a free name in a folder and open it. */
+  async open(folder: string, stem: string, content: NotebookContent): Promise<NotebookPanel | null> {
+    const { contents } = this.manager.services;
+    const taken = new Set((await this.entries(folder)).map(entry => entry.name));
+    const path = contents.resolvePath(folder, freeName(stem, taken));
+    await contents.save(path, { type: 'notebook', format: 'json', content });
+    const widget = this.manager.openOrReveal(path);
+    return widget instanceof NotebookPanel ? widget : null;
+  }
+
+  /** The files of a folder that hold an AnnData, by their names. */
+  async dataFiles(folder: string): Promise<string[]> {
+    return (await this.entries(folder)).map(entry => entry.name).filter(name => reader(name) !== null);
+  }
+
+  private async entries(folder: string): Promise<{ name: string }[]> {
+    const listed = await this.manager.services.contents.get(folder, { content: true });
+    return Array.isArray(listed.content) ? listed.content : [];
+  }
+}
+
+/** Run all cells once the kernel is there. */
+export async function runAll(panel: NotebookPanel): Promise<void> {
+  await panel.context.ready;
+  await panel.sessionContext.ready;
+  await panel.revealed;
+  await NotebookActions.runAll(panel.content, panel.sessionContext);
+}

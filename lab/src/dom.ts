@@ -1,0 +1,36 @@
+/** Elements made of data: every name goes in as text, so that no name is ever markup. */
+
+type Child = Node | string;
+
+export interface Attributes {
+  readonly [name: string]: string;
+}
+
+/** An element with attributes and children; strings become text. */
+export function element<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[K] {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    node.setAttribute(name, value);
+  }
+  node.append(...children);
+  return node;
+}
+
+let count = 0;
+
+/** A control with its label beside it. */
+export function labelled(label: string, control: HTMLElement): HTMLElement {
+  control.id = `diffnb-control-${count++}`;
+  return element('div', { class: 'diffnb-Row' }, element('label', { for: control.id }, label), control);
+}
+
+/** A button that does something. */
+export function button(label: string, attributes: Attributes, act: () => void): HTMLButtonElement {
+  const node = element('button', { type: 'button', ...attributes }, label);
+  node.addEventListener('click', act);
+  return node;
+}

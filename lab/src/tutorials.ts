@@ -1,0 +1,14 @@
+/** The tutorials that come with diffnb; each is loaded when it is opened. */
+
+import type { NotebookContent } from './templates.js';
+
+export interface Tutorial {
+  readonly file: string;
+  readonly title: string;
+  load(): Promise<{ default: string }>;
+}
+
+/** A fresh copy: no outputs, nothing shared with another. */
+export async function contentOf(tutorial: Tutorial): Promise<NotebookContent> {
+  return JSON.parse((await tutorial.load()).default) as NotebookContent;
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CALLS, type Call, codeOf, possible } from '../src/calls.js';
+import type { DataObject, Listing } from '../src/listing.js';
+import { HOSTILE } from './samples.js';
+
+const columns = [{ name: 'condition', levels: 2, exact: true }];
+const adata: DataObject = {
+  name: 'adata',
+  identifier: true,
+  nObs: 10,
+  nVars: 4,
+  view: false,
+  backed: false,
+  columns
+};
+const listing: Listing = { objects: [adata], more: 0, alias: 'dn', installed: true };
+const call = (id: string) => CALLS.find(each => each.id === id) as Call;
+
+test('a panel is one line', () => {
+  assert.equal(codeOf(call('panels.disc'), adata, 'condition', listing), 'dn.panels.disc(adata, "condition")');
+  assert.equal(codeOf(call('panels.explore'), adata, 'condition', listing), 'dn.panels.explore(adata)');
+});
+
+test('a tool is followed by its table', () => {
+  const code = codeOf(call('tl.scorecard'), adata, 'condition', listing);
+  assert.equal(code, 'dn.tl.scorecard(adata, "condition")\ndn.get.scorecard(adata)');
+});
+
+test('diffnb is imported where the kernel has not, and called by the name it has', () => {
+  const code = (alias: string | null) => codeOf(call('panels.dufs'), adata, null, { ...listing, alias });
+  assert.equal(code(null), 'import diffnb as dn\n\ndn.panels.dufs(adata)');
+  assert.equal(code('diffnb'), 'diffnb.panels.dufs(adata)');
+});
+
+test('without a column of conditions the calls that need one are not offered', () => {
+  const bare = { ...adata, columns: [] };
+  const offered = CALLS.filter(each => possible(each, bare)).map(each => each.id);
+  assert.deepEqual(offered.includes('panels.explore'), true);
+  assert.deepEqual(offered.includes('panels.compare'), false);
+  assert.deepEqual(offered.includes('tl.disc'), false);
+  assert.equal(codeOf(call('panels.disc'), bare, null, listing), 'dn.panels.disc(adata)');
+});
+
+test('hostile names add no line and leave no literal', () => {
+  for (const name of HOSTILE) {
+    const code = codeOf(call('panels.disc'), { ...adata, name, identifier: false }, name, listing);
+    assert.match(code, /^dn\.panels\.disc\(globals\(\)\["(?:[^"\\]|\\.)*"\], "(?:[^"\\]|\\.)*"\)$/u);
+  }
+});
+
+test('every call has a label of its own in its group', () => {
+  const labels = CALLS.map(each => `${each.group}: ${each.label}`);
+  assert.equal(new Set(labels).size, CALLS.length);
+});
