@@ -88,7 +88,7 @@ def compare_overlap(adata: AnnData, *, group: str | None = None, n_top: int = 50
     >>> adata = dn.datasets.newly_connected(n_obs=500)
     >>> dn.tl.disc(adata, "condition")
     >>> dn.tl.scorecard(adata, "condition")
-    >>> dn.get.compare_overlap(adata, n_top=20).loc["DiSC", "DiSC"]
+    >>> int(dn.get.compare_overlap(adata, n_top=20).loc["DiSC", "DiSC"])
     20
     """
     validate.count("n_top", n_top)
