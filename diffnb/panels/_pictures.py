@@ -18,9 +18,11 @@ from PIL import Image
 
 from ..pl._style import off_screen
 
-#: dots an inch, and how many of them make one pixel of a plain screen
-DPI = 180
-SCALE = 2
+#: dots an inch of a plain screen, and of pictures: fewer where many points make them heavy to send
+PLAIN = 90
+DPI = (180, 135, 90)
+#: bytes that a picture may have
+HEAVY = 180_000
 #: dots an inch of the static picture
 STILL = 110
 INK = {False: "#1A1A1A", True: "#E8E8E8"}
@@ -43,10 +45,14 @@ def look(dark: bool) -> dict[str, Any]:
 def draw(call: Any, adata: Any, dark: bool) -> tuple[bytes, int]:
     """Draw what a `pl` call draws; bytes, and the width on a plain screen."""
     with mpl.rc_context(look(dark)), off_screen():
-        written = io.BytesIO()
-        _figure(call.run(adata)).savefig(written, format="png", dpi=DPI)
-    data = written.getvalue()
-    return data, round(struct.unpack(">I", data[16:20])[0] / SCALE)
+        figure = _figure(call.run(adata))
+        for dpi in DPI:
+            written = io.BytesIO()
+            figure.savefig(written, format="png", dpi=dpi)
+            data = written.getvalue()
+            if len(data) <= HEAVY:
+                break
+    return data, round(struct.unpack(">I", data[16:20])[0] * PLAIN / dpi)
 
 
 def still(call: Any, adata: Any) -> Any:
