@@ -23,7 +23,7 @@ REPEATS = 3
 #: folds that share their products: enough for one pass over the data to serve many, few enough to fill the cores
 TOGETHER = 5
 #: standard errors that fewer features may fall short of the largest held-out objective
-TOLERATED = 0.5
+TOLERATED = 0.25
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ from .threads import fitting_threads
 Solver: TypeAlias = Literal["tighten", "relax"]
 #: the relaxation works on features × features matrices
 MOST_RELAXED = 500
-#: growth along the path where only its height is asked for: with all features, and in permutations
-COARSE = 1.6
+#: growth along the path where only its height is asked for, in permutations, and where only its end is, in PDA
+COARSE, COARSEST = 1.6, 4.0
 #: numbers in the projections and gradients of one batch of permutations
 BATCH = 3_000_000
 #: an objective below this share of the mean square of the projections is rounding
@@ -122,7 +122,7 @@ def _best(deals: Deals, settings: Settings, samples: Sequence[Ints], progress: s
     ks = k_grid(
         p,
         also=None if isinstance(wanted, str) else wanted,
-        least_growth=COARSE if settings.n_features is None else 1.0,
+        least_growth=COARSEST if settings.n_features is None else 1.0,
     )
     path = follow(deals, ks, search)
     held_out = np.full((1, len(ks)), np.nan)

@@ -13,7 +13,7 @@ from .spectrum import start_vector
 #: an accepted step must raise the objective by this share of it
 RISE = 1e-7
 #: steps of Lanczos for the starts: they need a direction, not digits
-LANCZOS_STEPS = 40
+LANCZOS_STEPS = 30
 N_RANDOM = 2
 N_EXTREME = 2
 

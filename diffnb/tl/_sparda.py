@@ -172,7 +172,7 @@ def sparda(
         Column of `adata.obs` with the conditions.
     n_features
         Features to select; `"auto"`: the fewest with which the divergence between held-out observations falls
-        short of the largest by no more than half its standard error (5 to 10 folds, dealt three times up to
+        short of the largest by no more than a quarter of its standard error (5 to 10 folds, dealt thrice up to
         1000 features); `None`: all, which is :func:`diffnb.tl.pda`.
     group
         Condition to compare; by default the later of two conditions in the order of categories, or each of
