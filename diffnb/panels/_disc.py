@@ -160,14 +160,16 @@ class DiscPanel(Panel):
         """Offer what there is to choose, and fill map and table."""
         if not self.has_results():
             return
-        names = [str(g) for g in dict.fromkeys(get.disc_significance(self.adata, key=self.key)["group"])]
-        offer(self.group, [(n, n) for n in names])
+        first = get.disc_significance(self.adata, key=self.key).query("component == 1").set_index("group")["sigma"]
+        names = [str(g) for g in first.index]
+        # the condition with most of its own is where one looks first
+        offer(self.group, [(n, n) for n in names], preferred=str(first.idxmax()))
         bases = [
             b for b in self.adata.obsm if np.ndim(self.adata.obsm[b]) == 2 and np.shape(self.adata.obsm[b])[1] >= 2
         ]
-        first = [b for b in BASES if b in bases]
-        others = [b for b in bases if b not in first and b != DiscKeys(self.key).obsm]
-        offer(self.basis, [("first found", None), *((b, b) for b in [*first, *others])])
+        usual = [b for b in BASES if b in bases]
+        others = [b for b in bases if b not in usual and b != DiscKeys(self.key).obsm]
+        offer(self.basis, [("first found", None), *((b, b) for b in [*usual, *others])])
         self._turn()
 
     def _turn(self) -> None:

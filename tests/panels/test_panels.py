@@ -35,6 +35,7 @@ def test_disc_runs_the_scorecard_too_where_asked_for(fresh, run):
 
 def test_what_the_map_shows_is_in_the_code(toy):
     panel = dn.panels.disc(toy)
+    panel.group.put("A")
     panel.features.x.put(("result", "vector_3"))
     panel.features.color.put(("var", "truth_A"))
     assert 'dn.pl.disc_embedding(adata, group="A", components=(3, 2), color="truth_A")' in panel.code
@@ -88,6 +89,7 @@ def test_observations_are_drawn_on_the_embedding_that_is_chosen(toy, rng):
     panel = dn.panels.disc(toy)
     assert [o[0] for o in panel.basis.widget.options] == ["first found", "X_umap"]
     panel.basis.put("X_umap")
+    panel.group.put("A")
     assert 'dn.pl.disc_observations(adata, group="A", basis="X_umap")' in panel.code
 
 
@@ -310,3 +312,14 @@ def test_the_files_for_the_browser_are_there():
         assert "outerHTML" not in text
         assert "insertAdjacentHTML" not in text
         assert "http" not in text
+
+
+def test_the_condition_with_most_of_its_own_is_shown_first(adata):
+    dn.tl.disc(adata, "condition", standardize="within")
+    sigma = dn.get.disc_significance(adata).query("component == 1").set_index("group")["sigma"]
+    assert sigma["stim"] > sigma["ctrl"]
+    panel = dn.panels.disc(adata, "condition")
+    assert panel.group.value == "stim"
+    panel.group.put("ctrl")
+    panel.refresh()
+    assert panel.group.value == "ctrl"
