@@ -93,7 +93,8 @@ def test_a_double_click_on_a_data_file_offers_to_explore_it_and_never_reads_or_w
     expect(offer.get_by_role("heading")).to_have_text("cells.h5ad")
     expect(offer).to_contain_text("MB.")
     assert not [url for url in asked if "contents/cells.h5ad" in url and "content=1" in url]
-    lab.page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save').catch(() => null)")
+    # not waited for: a dialog that asks what to do would never be answered
+    lab.page.evaluate("() => void window.jupyterapp.commands.execute('docmanager:save').catch(() => null)")
     lab.page.wait_for_timeout(500)
     assert path.read_bytes() == before
     if lab.page.get_by_role("dialog").is_visible():
