@@ -59,6 +59,7 @@ def test_the_template_asks_for_data_and_offers_the_files_of_the_folder(lab, serv
     cells.write_h5ad(server.folder / 'my "own" cells.h5ad')
     lab.page.locator(".jp-Launcher").get_by_text("New differential analysis").click()
     dialog = lab.page.get_by_role("dialog")
+    expect(dialog.locator("datalist option")).to_have_count(2)
     offered = dialog.locator("datalist option").evaluate_all("all => all.map(o => o.textContent || o.value)")
     assert offered == ["Simulated cells that come with diffnb", 'my "own" cells.h5ad']
     dialog.locator("input").fill('my "own" cells.h5ad')
