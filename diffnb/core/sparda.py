@@ -24,6 +24,8 @@ Solver: TypeAlias = Literal["tighten", "relax"]
 MOST_RELAXED = 500
 #: growth along the path where only its height is asked for, in permutations, and where only its end is, in PDA
 COARSE, COARSEST = 1.6, 4.0
+#: PDA looks at no fewer than this fraction of all features, 1 over it
+FEW = 32
 #: numbers in the projections and gradients of one batch of permutations
 BATCH = 3_000_000
 #: an objective below this share of the mean square of the projections is rounding
@@ -124,6 +126,9 @@ def _best(deals: Deals, settings: Settings, samples: Sequence[Ints], progress: s
         also=None if isinstance(wanted, str) else wanted,
         least_growth=COARSEST if settings.n_features is None else 1.0,
     )
+    if settings.n_features is None:
+        # few features are not asked for; a detour over some of them still leads to better ground
+        ks = ks[ks * FEW >= p]
     path = follow(deals, ks, search)
     held_out = np.full((1, len(ks)), np.nan)
     if isinstance(wanted, str):
