@@ -17,7 +17,8 @@ from anndata import AnnData
 
 from . import _validate as validate
 from .core._typing import Bools, Floats, Ints, Matrix
-from .core.arrays import column_range, columns, count_not_finite, rows_of
+from .core.arrays import Seen, columns, look, rows_of
+from .core.chunked import Chunked, chunked, is_dask
 
 MIN_OBS = 3
 
@@ -70,6 +71,7 @@ def pull(
     min_obs: int = MIN_OBS,
 ) -> Pulled:
     """Validate and take out one matrix per condition, constant and masked features left out."""
+    _tables_in_memory(adata)
     categories = validate.conditions(adata, groupby)
     chosen = validate.chosen_groups(categories, groupby, groups)
     rows = _rows_by_group(categories, chosen, groupby, min_obs)
@@ -78,9 +80,10 @@ def pull(
     source = _source(adata, layer)
     matrices = [columns(rows_of(source, r), kept) for r in rows]
     names = np.asarray(adata.var_names)[kept]
-    for matrix, group in zip(matrices, chosen, strict=True):
-        _refuse_not_finite(matrix, names, f"condition {group!r}")
-    varying = _varies(matrices)
+    seen = look(matrices)
+    for of_matrix, group in zip(seen, chosen, strict=True):
+        _refuse_not_finite(of_matrix, names, f"condition {group!r}")
+    varying = _varies(seen)
     n_constant = int((~varying).sum())
     if n_constant:
         matrices = [columns(m, varying) for m in matrices]
@@ -107,6 +110,7 @@ def pull_all(
     min_obs: int = MIN_OBS,
 ) -> PulledAll:
     """Validate and take out all observations, for methods that know no conditions."""
+    _tables_in_memory(adata)
     if adata.n_obs < min_obs:
         raise ValueError(
             f"adata has {adata.n_obs} observation{'s' * (adata.n_obs != 1)}; at least {min_obs} are needed."
@@ -120,8 +124,9 @@ def pull_all(
         matrix, names = _representation(adata, use_rep, layer, mask_var)
         kept = np.ones(matrix.shape[1], dtype=bool)
     names = names[kept]
-    _refuse_not_finite(matrix, names, shown)
-    varying = _varies([matrix])
+    seen = look([matrix])
+    _refuse_not_finite(seen[0], names, shown)
+    varying = _varies(seen)
     n_constant = int((~varying).sum())
     if n_constant:
         matrix = columns(matrix, varying)
@@ -132,7 +137,7 @@ def pull_all(
 
 
 def all_rows(adata: AnnData, layer: str | None) -> Matrix:
-    """Take all observations, with all features, into memory."""
+    """Take all observations, with all features."""
     return rows_of(_source(adata, layer), np.arange(adata.n_obs))
 
 
@@ -223,19 +228,35 @@ def _source(adata: AnnData, layer: str | None) -> Any:
     if layer is None:
         if adata.X is None:
             raise ValueError(f"adata.X is empty; name one of its layers: {validate.quoted(adata.layers)}.")
-        return adata.X
+        return _readable(adata.X)
     if layer not in adata.layers:
         raise ValueError(
             f"layer={layer!r} is not a layer of adata ({validate.quoted(adata.layers) or 'it has none'})."
             f"{validate.nearest(layer, adata.layers)}"
         )
-    return adata.layers[layer]
+    return _readable(adata.layers[layer])
+
+
+def _readable(source: Any) -> Any:
+    """Give a dask array as what can be read a run of rows at a time, everything else as it is."""
+    return chunked(source) if is_dask(source) else source
+
+
+def _tables_in_memory(adata: AnnData) -> None:
+    """Read the tables of a lazily read AnnData: they are small, and pandas' alone can be worked with."""
+    for name in ("obs", "var"):
+        table = getattr(adata, name)
+        if not isinstance(table, pd.DataFrame):
+            setattr(adata, name, table.to_memory())
 
 
 def _whole(source: Any) -> Matrix:
     """All rows in memory, without a copy where they are there already."""
+    source = _readable(source)
     if isinstance(source, np.ndarray):
         return np.asarray(source)
+    if isinstance(source, Chunked):
+        return source
     if sp.issparse(source) and source.format in ("csr", "csc"):
         return source
     return rows_of(source, np.arange(source.shape[0]))
@@ -258,8 +279,8 @@ def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: ob
     return matrix, np.array([f"{use_rep}_{j + 1}" for j in range(matrix.shape[1])], dtype=object)
 
 
-def _refuse_not_finite(matrix: Matrix, names: Any, shown: str) -> None:
-    bad = count_not_finite(matrix)
+def _refuse_not_finite(seen: Seen, names: Any, shown: str) -> None:
+    bad = seen.not_finite
     if bad.any():
         worst = np.flatnonzero(bad)
         listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:5]) + (", …" if worst.size > 5 else "")
@@ -269,10 +290,9 @@ def _refuse_not_finite(matrix: Matrix, names: Any, shown: str) -> None:
         )
 
 
-def _varies(matrices: Sequence[Matrix]) -> Bools:
-    ranges = [column_range(m) for m in matrices]
-    low = np.min([low for low, _ in ranges], axis=0)
-    high = np.max([high for _, high in ranges], axis=0)
+def _varies(seen: Sequence[Seen]) -> Bools:
+    low = np.min([matrix.low for matrix in seen], axis=0)
+    high = np.max([matrix.high for matrix in seen], axis=0)
     return np.asarray(high > low)
 
 

@@ -98,7 +98,7 @@ def over_tiles(
 
     # products of tiles are too small for BLAS to share out; tiles are shared out instead
     total: Floats = np.zeros(0)
-    with fitting_threads(0), Parallel(n_jobs=n_jobs or 1, prefer="threads") as parallel:
+    with fitting_threads(0), Parallel(n_jobs=n_jobs or 1, require="sharedmem") as parallel:
         for left, right, tiles in _tiles(units, n_features):
             results = parallel(
                 delayed(add)([x[:, i] for x in left], [y[:, j] for y in right], first == second)

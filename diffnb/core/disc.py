@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from ._typing import Floats, Matrix
-from .arrays import mean_and_variance
+from .arrays import moments_of_each
 from .graph import (
     Columns,
     Kernel,
@@ -30,6 +30,7 @@ from .graph import (
     standardized_within,
 )
 from .spectrum import complement, right_singular_pairs, walk_eigenvectors
+from .sums import Summed, few_enough, summed
 from .threads import fitting_threads
 
 Standardize: TypeAlias = Literal["global", "within"]
@@ -79,6 +80,8 @@ def disc(matrices: Sequence[Matrix], settings: Settings, /) -> Disc:
 
 def as_points(matrices: Sequence[Matrix], standardize: Standardize | None, /) -> list[Columns]:
     """Return the features of every condition as points, standardised over all observations or within conditions."""
+    if few_enough(matrices[0]):
+        return points_from_sums([(sums,) for sums in summed(matrices)], standardize)
     if standardize is None:
         return [points_of(x) for x in matrices]
     if standardize == "within":
@@ -87,10 +90,23 @@ def as_points(matrices: Sequence[Matrix], standardize: Standardize | None, /) ->
     return [Columns((standardized(x, mean=mean, sd=sd),)) for x in matrices]
 
 
+def points_from_sums(conditions: Sequence[Sequence[Summed]], standardize: Standardize | None, /) -> list[Columns]:
+    """Return the same from sums, one or more for every condition."""
+    if standardize is None:
+        return [Columns(tuple(parts)) for parts in conditions]
+    if standardize == "within":
+        # around the origin: what is standardised may stand anywhere, and there no digits are lost
+        return [Columns(tuple(replace(s, shift=s.origin) for s in parts), within=True) for parts in conditions]
+    together = Columns(tuple(replace(s, shift=s.origin) for parts in conditions for s in parts))
+    apart, sd = together.moments()
+    mean, scale = conditions[0][0].origin + apart, np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
+    return [Columns(tuple(replace(s, shift=mean, scale=scale) for s in parts)) for parts in conditions]
+
+
 def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
     """Mean and standard deviation of every feature over the observations of all conditions."""
     sizes = np.array([x.shape[0] for x in matrices], dtype=float)
-    moments = [mean_and_variance(x) for x in matrices]
+    moments = moments_of_each(matrices)
     means = np.stack([mean for mean, _ in moments])
     share = (sizes / sizes.sum())[:, None]
     mean = (share * means).sum(axis=0)

@@ -15,6 +15,8 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import cross, dense64, gram, mean_and_variance
+from .chunked import Chunked
+from .sums import Summed
 from .threads import by_rows
 
 Metric: TypeAlias = Literal["euclidean", "correlation", "cosine"]
@@ -39,6 +41,16 @@ class Part:
     x: Matrix
     shift: Floats | None = None
     scale: Floats | None = None
+
+    @property
+    def n_obs(self) -> int:
+        """Number of coordinates of every point."""
+        return int(self.x.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of points."""
+        return int(self.x.shape[1])
 
     def moments(self) -> tuple[Floats, Floats]:
         """Mean and mean square of every column."""
@@ -70,22 +82,22 @@ class Columns:
     With `within`, the columns are standardised over all parts together.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[Part | Summed, ...]
     within: bool = False
 
     @property
     def n_features(self) -> int:
         """Number of points."""
-        return int(self.parts[0].x.shape[1])
+        return self.parts[0].n_features
 
     @property
     def n_obs(self) -> int:
         """Number of coordinates of every point."""
-        return int(sum(part.x.shape[0] for part in self.parts))
+        return sum(part.n_obs for part in self.parts)
 
     def moments(self) -> tuple[Floats, Floats]:
         """Mean and standard deviation of every column; a spread that is rounding of the mean is none."""
-        shares = [part.x.shape[0] / self.n_obs for part in self.parts]
+        shares = [part.n_obs / self.n_obs for part in self.parts]
         moments = [part.moments() for part in self.parts]
         mean = np.sum([w * m for w, (m, _) in zip(shares, moments, strict=True)], axis=0)
         square = np.sum([w * q for w, (_, q) in zip(shares, moments, strict=True)], axis=0)
@@ -113,7 +125,7 @@ class Columns:
         """Squared length of every point."""
         if self.within:
             return np.full(self.n_features, float(self.n_obs))
-        return np.asarray(sum(part.x.shape[0] * part.moments()[1] for part in self.parts))
+        return np.asarray(sum(part.n_obs * part.moments()[1] for part in self.parts))
 
 
 def _inverse(values: Floats) -> Floats:
@@ -127,7 +139,9 @@ def points_of(x: Matrix, /) -> Columns:
 
 def standardized(x: Matrix, /, *, mean: Floats, sd: Floats) -> Part:
     """Return the columns less `mean` over `sd`, dense ones computed, sparse ones left as they are."""
-    if sp.issparse(x):
+    if isinstance(x, Chunked) and not x.is_sparse:
+        return Part(x.less(mean), scale=_inverse(sd))
+    if isinstance(x, Chunked) or sp.issparse(x):
         return Part(x, shift=mean, scale=_inverse(sd))
     moved = dense64(x) - mean
     moved *= _inverse(sd)
@@ -139,6 +153,8 @@ def standardized_within(x: Matrix, /) -> Columns:
     if sp.issparse(x):
         return Columns((Part(x),), within=True)
     # centred first, so that a large mean costs no digits
+    if isinstance(x, Chunked):
+        return Columns((Part(x.less(mean_and_variance(x)[0])),), within=True)
     return Columns((Part(dense64(x) - mean_and_variance(x)[0]),), within=True)
 
 

@@ -11,8 +11,9 @@ from ._typing import Floats, Ints, Matrix
 from .choose import Request, choose
 from .disc import Settings
 from .groups import FeatureGroups, feature_groups, leading_count
+from .pooled import Null
 from .progress import bar
-from .significance import CHANCE_DRAWS, Null, Significance, chance_sigma, permutation_test, stability
+from .significance import CHANCE_DRAWS, Significance, chance_sigma, permutation_test, stability
 from .subjects import each_subject, stability_over_samples, swap_test, together
 from .threads import fitting_threads
 

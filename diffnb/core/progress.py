@@ -17,6 +17,7 @@ T = TypeVar("T")
 Listener = Callable[[str, int, int], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("diffnb_progress", default=None)
+_quiet: ContextVar[bool] = ContextVar("diffnb_quiet", default=False)
 
 
 @contextmanager
@@ -27,6 +28,16 @@ def listening(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Draw no bars: this is one step of something that has a bar of its own."""
+    token = _quiet.set(True)
+    try:
+        yield
+    finally:
+        _quiet.reset(token)
 
 
 def bar(
@@ -40,9 +51,10 @@ def bar(
 ) -> Any:
     """Return a progress bar with tqdm's manners: to iterate over, or to `update` within a `with`."""
     listener = _listener.get()
-    if listener is None:
+    if listener is None or _quiet.get():
         from tqdm.auto import tqdm
 
+        disable = disable or _quiet.get()
         return tqdm(iterable, total=total, desc=desc, disable=disable, delay=delay, leave=False)
     if total is None:
         total = len(iterable) if isinstance(iterable, Sized) else 0

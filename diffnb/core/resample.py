@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ._typing import Floats, Ints
-from .progress import bar
+from .progress import bar, quietly
 
 T = TypeVar("T")
 
@@ -27,33 +28,60 @@ def map_seeds(
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> list[T]:
-    """Run `work` once per child seed, in threads, in the order of the seeds.
+    """Run `work` once per child seed, in the order of the seeds: in threads, or where joblib is told to.
 
     Work that takes more than a second shows a bar named `progress`.
     """
     import joblib
 
-    def one(child: np.random.SeedSequence) -> T:
-        return work(np.random.default_rng(child))
-
     seeds = child_seeds(seed, count)
-    jobs = joblib.effective_n_jobs(n_jobs) if n_jobs is not None else 1
+    jobs = joblib.effective_n_jobs(n_jobs)
+    task = _Task(work)
     with bar(total=count, desc=progress, disable=progress is None, delay=1.0) as done_so_far:
+        results = []
         if jobs == 1:
-            results = []
             for child in seeds:
-                results.append(one(child))
+                results.append(task(child))
                 done_so_far.update()
             return results
         # threads: the work is BLAS and ufuncs, which let go of the interpreter, and the data is not copied
-        done = joblib.Parallel(n_jobs=jobs, prefer="threads", return_as="generator")(
-            joblib.delayed(one)(child) for child in seeds
-        )
-        results = []
-        for result in done:
-            results.append(result)
-            done_so_far.update()
+        with _sent_once(task):
+            parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+            for result in parallel(joblib.delayed(_call)(task, child) for child in seeds):
+                results.append(result)
+                done_so_far.update()
         return results
+
+
+class _Task(Generic[T]):
+    """One draw from its seed; an object, so that a cluster can keep it with the data that it holds."""
+
+    def __init__(self, work: Callable[[np.random.Generator], T]) -> None:
+        self.work = work
+
+    def __call__(self, child: np.random.SeedSequence) -> T:
+        with quietly():
+            return self.work(np.random.default_rng(child))
+
+
+def _call(task: _Task[T], child: np.random.SeedSequence) -> T:
+    return task(child)
+
+
+@contextmanager
+def _sent_once(task: _Task[Any]) -> Iterator[None]:
+    """Where joblib works on a dask cluster, give every worker the data once, before the draws.
+
+    All of them, not only the first to ask: what a lost worker had must be somewhere else, too.
+    """
+    import joblib
+
+    backend, n_jobs = joblib.parallel.get_active_backend()
+    if type(backend).__name__ != "DaskDistributedBackend":
+        yield
+        return
+    with joblib.parallel_config("dask", n_jobs=n_jobs, client=backend.client, scatter=[task]):
+        yield
 
 
 def permuted_rows(sizes: Sequence[int], rng: np.random.Generator, /) -> list[Ints]:

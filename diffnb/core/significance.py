@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
-from .arrays import mean_and_variance
-from .disc import Settings, disc, feature_walk, from_walks
-from .graph import Columns, Part, standardized
+from .disc import Settings, disc
 from .groups import FeatureGroups, same_group
+from .pooled import Null, pooled
 from .resample import bootstrap_rows, map_seeds, p_values, permuted_rows, permuted_samples
 
-Null: TypeAlias = Literal["labels", "connectivity"]
 #: deals of the labels behind the number of feature groups; fewer where each is long
 CHANCE_DRAWS = 3
 
@@ -52,13 +48,13 @@ def permutation_test(
     """
     if null == "connectivity":
         settings = replace(settings, standardize="within")
-    pooled = _Pooled.of(matrices, null)
+    observations = pooled(matrices, null, samples=samples)
     sizes = [x.shape[0] for x in matrices]
     observed = disc(matrices, settings).sigma
 
     def draw(rng: np.random.Generator) -> Floats:
         rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
-        return pooled.sigma(rows, settings)
+        return observations.sigma(rows, settings)
 
     null_sigma = np.stack(map_seeds(draw, settings.seed, n_permutations, n_jobs=n_jobs, progress=progress))
     pvals = np.maximum.accumulate(p_values(observed, null_sigma), axis=1)
@@ -67,60 +63,17 @@ def permutation_test(
 
 def chance_sigma(matrices: Sequence[Matrix], settings: Settings, /, *, samples: Sequence[Ints] = ()) -> float:
     """Return the largest σ of a few deals of the labels: what chance and shared structure leave behind."""
-    pooled = _Pooled.of(matrices, "labels")
+    observations = pooled(matrices, "labels", samples=samples)
     sizes = [x.shape[0] for x in matrices]
     small = replace(settings, n_components=1)
 
     def draw(rng: np.random.Generator) -> float:
         rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
-        return float(pooled.sigma(rows, small).max())
+        return float(observations.sigma(rows, small).max())
 
     draws = CHANCE_DRAWS if matrices[0].shape[1] <= 1000 else 1
     # a stream of its own, so that asking for p-values changes no groups
     return max(map_seeds(draw, settings.seed + 2, draws))
-
-
-@dataclass(frozen=True, slots=True)
-class _Pooled:
-    """Observations of all conditions, ready to be dealt anew; those of a condition keep its mean and scale."""
-
-    #: observations of all conditions under each other, or one part per condition where that would make it dense
-    parts: tuple[Part, ...]
-
-    @classmethod
-    def of(cls, matrices: Sequence[Matrix], null: Null) -> _Pooled:
-        if null == "labels":
-            return cls((Part(_stacked(matrices)),))
-        parts = []
-        for x in matrices:
-            mean, variance = mean_and_variance(x)
-            parts.append(standardized(x, mean=mean, sd=np.sqrt(variance)))
-        if any(sp.issparse(part.x) for part in parts):
-            return cls(tuple(parts))
-        return cls((Part(np.concatenate([part.x for part in parts])),))
-
-    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
-        """σ of the conditions that these rows make."""
-        if len(self.parts) == 1 and self.parts[0].scale is None:
-            x: Any = self.parts[0].x
-            return disc([x[r] for r in rows], settings).sigma
-        points = [self._columns(r) for r in rows]
-        return from_walks([feature_walk(c, settings) for c in points], settings).sigma
-
-    def _columns(self, rows: Ints) -> Columns:
-        starts = np.cumsum([0, *(part.x.shape[0] for part in self.parts)])
-        chosen = []
-        for part, start, stop in zip(self.parts, starts[:-1], starts[1:], strict=True):
-            mine = rows[(rows >= start) & (rows < stop)] - start
-            if mine.size:
-                chosen.append(Part(part.x[mine], part.shift, part.scale))
-        return Columns(tuple(chosen), within=True)
-
-
-def _stacked(matrices: Sequence[Matrix]) -> Matrix:
-    if sp.issparse(matrices[0]):
-        return sp.vstack([sp.csr_array(x) for x in matrices], format="csr")
-    return np.concatenate(list(matrices))
 
 
 def stability(

@@ -66,7 +66,7 @@ def in_blocks(work: Callable[[slice], Floats], n_columns: int, width: int, n_job
         return [work(where) for where in slices]
     from joblib import Parallel, delayed
 
-    return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(where) for where in slices))
+    return list(Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(where) for where in slices))
 
 
 def welch(mean_difference: Floats, variance: tuple[Floats, Floats], n: tuple[int, int]) -> Tested:

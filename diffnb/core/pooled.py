@@ -1,0 +1,160 @@
+"""Observations of all conditions, ready to be dealt anew: in memory, or summed up as they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._typing import Floats, Ints, Matrix
+from .arrays import moments_of_each
+from .chunked import Chunked, stacked
+from .disc import Settings, disc, feature_walk, from_walks, points_from_sums
+from .graph import Columns, Part, standardized
+from .sums import Summed, few_enough, summed
+
+Null: TypeAlias = Literal["labels", "connectivity"]
+#: bytes of products of features that may be kept, sample by sample
+KEPT_PRODUCTS = 1_000_000_000
+
+
+class Pooled(Protocol):
+    """Gives σ of conditions that are made of any rows, numbered across conditions."""
+
+    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
+        """σ of the conditions that these rows make."""
+        ...
+
+
+def pooled(matrices: Sequence[Matrix], null: Null, /, *, samples: Sequence[Ints] = ()) -> Pooled:
+    """Prepare observations to be dealt; with `samples`, only whole samples will be."""
+    if few_enough(matrices[0]):
+        return _Summed.of(matrices, null, samples)
+    return _Stacked.of(matrices, null)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stacked:
+    """Those of a condition keep its mean and scale under the null of connectivity."""
+
+    #: observations of all conditions under each other, or one part per condition where that would make it dense
+    parts: tuple[Part, ...]
+
+    @classmethod
+    def of(cls, matrices: Sequence[Matrix], null: Null) -> _Stacked:
+        if null == "labels":
+            return cls((Part(_under_each_other(matrices)),))
+        parts = [
+            standardized(x, mean=mean, sd=np.sqrt(variance))
+            for x, (mean, variance) in zip(matrices, moments_of_each(matrices), strict=True)
+        ]
+        if not all(isinstance(part.x, np.ndarray) for part in parts):
+            return cls(tuple(parts))
+        return cls((Part(np.concatenate([part.x for part in parts])),))
+
+    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
+        """σ of the conditions that these rows make."""
+        if len(self.parts) == 1 and self.parts[0].scale is None:
+            x: Any = self.parts[0].x
+            return disc([x[r] for r in rows], settings).sigma
+        points = [self._columns(r) for r in rows]
+        return from_walks([feature_walk(c, settings) for c in points], settings).sigma
+
+    def _columns(self, rows: Ints) -> Columns:
+        chosen = []
+        for mine, part in zip(_by_condition(rows, [part.n_obs for part in self.parts]), self.parts, strict=True):
+            if mine.size:
+                chosen.append(Part(part.x[mine], part.shift, part.scale))
+        return Columns(tuple(chosen), within=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Summed:
+    """Data that is read in runs: what the dealt rows sum up to comes from one pass, or from sums by sample."""
+
+    matrices: Sequence[Chunked]
+    #: mean and scale of each condition under the null of connectivity
+    affine: list[tuple[Floats, Floats]]
+    #: per condition, the sample of each row, and what samples sum up to; empty where rows are dealt
+    samples: Sequence[Ints]
+    by_sample: list[dict[int, Summed]]
+
+    @classmethod
+    def of(cls, matrices: Sequence[Chunked], null: Null, samples: Sequence[Ints]) -> _Summed:
+        affine = []
+        if null == "connectivity":
+            summed(matrices)
+            for mean, variance in moments_of_each(matrices):
+                sd = np.sqrt(variance)
+                affine.append((mean, np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)))
+        n_sums = sum(len(np.unique(codes)) for codes in samples)
+        if not n_sums or n_sums * matrices[0].shape[1] ** 2 * 8 > KEPT_PRODUCTS:
+            return cls(matrices, affine, (), [])
+        return cls(matrices, affine, samples, _sums_by_sample(matrices, samples))
+
+    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
+        """σ of the conditions that these rows make."""
+        conditions = [self._from_samples(r) for r in rows] if self.by_sample else self._from_rows(rows)
+        if self.affine:
+            points = [Columns(parts, within=True) for parts in conditions]
+        else:
+            points = points_from_sums(conditions, settings.standardize)
+        return from_walks([feature_walk(c, settings) for c in points], settings).sigma
+
+    def _from_samples(self, rows: Ints) -> tuple[Summed, ...]:
+        mine = _by_condition(rows, [x.shape[0] for x in self.matrices])
+        return tuple(
+            self._moved(sums[int(code)], condition)
+            for condition, (r, codes, sums) in enumerate(zip(mine, self.samples, self.by_sample, strict=True))
+            for code in np.unique(codes[r])
+        )
+
+    def _from_rows(self, rows: Sequence[Ints]) -> list[tuple[Summed, ...]]:
+        if not self.affine:
+            whole = stacked(self.matrices)
+            return [(sums,) for sums in summed([whole[r] for r in rows])]
+        sizes = [x.shape[0] for x in self.matrices]
+        pieces = [
+            (dealt, condition, x[mine])
+            for dealt, r in enumerate(rows)
+            for condition, (x, mine) in enumerate(zip(self.matrices, _by_condition(r, sizes), strict=True))
+            if mine.size
+        ]
+        found = summed([x for _, _, x in pieces])
+        return [
+            tuple(self._moved(s, c) for (to, c, _), s in zip(pieces, found, strict=True) if to == dealt)
+            for dealt in range(len(rows))
+        ]
+
+    def _moved(self, sums: Summed, condition: int) -> Summed:
+        if not self.affine:
+            return sums
+        mean, scale = self.affine[condition]
+        return replace(sums, shift=mean, scale=scale)
+
+
+def _sums_by_sample(matrices: Sequence[Chunked], samples: Sequence[Ints]) -> list[dict[int, Summed]]:
+    wanted = [(c, int(code)) for c, codes in enumerate(samples) for code in np.unique(codes)]
+    found = summed([matrices[c][np.flatnonzero(samples[c] == code)] for c, code in wanted])
+    by_sample: list[dict[int, Summed]] = [{} for _ in matrices]
+    for (condition, code), sums in zip(wanted, found, strict=True):
+        by_sample[condition][code] = sums
+    return by_sample
+
+
+def _by_condition(rows: Ints, sizes: Sequence[int]) -> list[Ints]:
+    """Part rows that are numbered across conditions by condition, each numbered in its own."""
+    edges = np.cumsum([0, *sizes])
+    return [rows[(rows >= a) & (rows < b)] - a for a, b in pairwise(edges)]
+
+
+def _under_each_other(matrices: Sequence[Matrix]) -> Matrix:
+    if isinstance(matrices[0], Chunked):
+        return stacked(matrices)
+    if sp.issparse(matrices[0]):
+        return sp.vstack([sp.csr_array(x) for x in matrices], format="csr")
+    return np.concatenate(list(matrices))
