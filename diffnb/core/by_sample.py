@@ -17,8 +17,10 @@ from scipy.linalg import helmert
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import BLOCK, columns, dense64
-from .connectivity import Units, over_tiles, varying
-from .two_sample import Tested, TwoSample, by_columns, in_blocks, t_test, welch
+from .chunked import Chunked, column_slabs
+from .connectivity import varying
+from .tiles import Units, over_tiles
+from .two_sample import SLAB, Tested, TwoSample, by_columns, in_blocks, t_test, welch
 
 #: observations that a sample needs in a condition
 MIN_OBS = 5
@@ -59,6 +61,16 @@ def two_sample_by_sample(
     group: Matrix, reference: Matrix, samples: Design, /, *, n_jobs: int | None = None
 ) -> TwoSample:
     """Compare means, log-spreads and quantile functions of the samples, feature by feature."""
+    if isinstance(group, Chunked):
+        # only summaries slab by slab: how many directions samples move in is told by all features together
+        slabs = column_slabs([group, reference], SLAB)
+        summaries = [_summaries(ours, theirs, samples, n_jobs) for _, (ours, theirs) in slabs]
+        return _compare_summaries(np.concatenate(summaries, axis=2), samples)
+    return _compare_summaries(_summaries(group, reference, samples, n_jobs), samples)
+
+
+def _summaries(group: Matrix, reference: Matrix, samples: Design, n_jobs: int | None) -> Floats:
+    """Sum up every sample, feature by feature: samples × summaries × features."""
     group, reference = by_columns(group), by_columns(reference)
     width = max(1, BLOCK // (2 * (group.shape[0] + reference.shape[0])))
 
@@ -67,8 +79,10 @@ def two_sample_by_sample(
         blocks = [(dense64(x[:, where]), rows) for x, rows in parts]
         return np.stack([_summary(block[r]) for block, rows in blocks for r in rows])
 
-    # samples × summaries × features
-    summaries = np.concatenate(in_blocks(summarise, group.shape[1], width, n_jobs), axis=2)
+    return np.concatenate(in_blocks(summarise, group.shape[1], width, n_jobs), axis=2)
+
+
+def _compare_summaries(summaries: Floats, samples: Design) -> TwoSample:
     usual = summaries[:, 1].mean(axis=0)
     log_spread = np.log(summaries[:, 1] + np.where(usual > 0, FLOOR * usual, 1.0))
     quantiles = summaries[:, 3:]
@@ -84,7 +98,7 @@ def connectivity_by_sample(
     group: Matrix, reference: Matrix, samples: Design, /, *, n_jobs: int | None = None
 ) -> Tested:
     """Compare the Fisher z of every feature with all others between the samples of two conditions."""
-    varies = varying(group) & varying(reference)
+    varies = varying(group, reference)
     stat, pval = np.full(varies.size, np.nan), np.full(varies.size, np.nan)
     if varies.sum() > 1:
         units = [

@@ -9,18 +9,16 @@ is assumed of the marginal distributions or of the correlations among features.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import product
-from typing import TypeAlias
 
 import numpy as np
 from scipy import special
 from scipy.linalg import hadamard
 
 from ._typing import Bools, Floats, Ints, Matrix
-from .arrays import BLOCK, column_range, columns, dense64
-from .threads import fitting_threads
+from .arrays import columns, look
+from .tiles import Units, over_tiles
 from .two_sample import Tested, by_columns
 
 #: observations of a condition below which there are no correlations to compare
@@ -37,23 +35,6 @@ PRIOR_DF = 20.0
 TAIL = 0.1
 #: null values that are enough where features are few, and the most deals of the folds to get them
 ENOUGH, MAX_DEALS = 10_000, 10
-#: features on either side of the pairs that are looked at together
-TILE = 128
-#: two runs of features, and where they are in the blocks at hand
-Tile: TypeAlias = tuple[slice, slice, slice, slice]
-
-
-@dataclass(frozen=True, slots=True)
-class Units:
-    """A matrix and the rows of each of its units: folds or samples."""
-
-    matrix: Matrix
-    rows: Sequence[Ints]
-
-    def correlators(self, where: slice, /) -> list[Floats]:
-        """Columns of every unit, centred and of length one, so that their products are correlations."""
-        block = dense64(self.matrix[:, where])
-        return [_unit_length(block[rows]) for rows in self.rows]
 
 
 def connectivity(group: Matrix, reference: Matrix, /, *, seed: int = 0, n_jobs: int | None = None) -> Tested:
@@ -65,51 +46,13 @@ def connectivity(group: Matrix, reference: Matrix, /, *, seed: int = 0, n_jobs: 
     constant in a condition, and for all with fewer than `MIN_OBS` observations in one.
     """
     n_features = group.shape[1]
-    varies = varying(group) & varying(reference)
+    varies = varying(group, reference)
     stat, pval = np.full(n_features, np.nan), np.full(n_features, np.nan)
     n_folds = _n_folds(min(group.shape[0], reference.shape[0]), int(varies.sum()))
     if n_folds and varies.sum() > 1:
         kept = [columns(by_columns(x), varies) for x in (group, reference)]
         stat[varies], pval[varies] = _over_deals(kept, n_folds, seed, n_jobs)
     return Tested(stat, pval)
-
-
-def over_tiles(
-    units: Sequence[Units], work: Callable[[Floats, bool], tuple[Floats, Floats]], n_jobs: int | None, /
-) -> Floats:
-    """Sum up `work` over the tiles on and above the diagonal of features × features.
-
-    `work` gets the Fisher z of all units in a tile (units × rows × columns) and whether the tile is on the
-    diagonal, and returns what it adds to the features of the rows and of the columns, features being last.
-    """
-    from joblib import Parallel, delayed
-
-    n_features = units[0].matrix.shape[1]
-    sizes = np.array([rows.size for unit in units for rows in unit.rows])
-    # a correlation of ±1 in few observations is worth a large z, not an infinite one
-    limit = (1 - 0.1 / sizes)[:, None, None]
-
-    def add(x: list[Floats], y: list[Floats], diagonal: bool) -> tuple[Floats, Floats]:
-        z = np.empty((len(x), x[0].shape[1], y[0].shape[1]))
-        for left, right, correlation in zip(x, y, z, strict=True):
-            np.matmul(left.T, right, out=correlation)
-        np.clip(z, -limit, limit, out=z)
-        return work(np.arctanh(z, out=z), diagonal)
-
-    # products of tiles are too small for BLAS to share out; tiles are shared out instead
-    total: Floats = np.zeros(0)
-    with fitting_threads(0), Parallel(n_jobs=n_jobs or 1, require="sharedmem") as parallel:
-        for left, right, tiles in _tiles(units, n_features):
-            results = parallel(
-                delayed(add)([x[:, i] for x in left], [y[:, j] for y in right], first == second)
-                for first, second, i, j in tiles
-            )
-            for (first, second, _, _), (to_rows, to_columns) in zip(tiles, results, strict=True):
-                if not total.size:
-                    total = np.zeros((*to_rows.shape[:-1], n_features))
-                total[..., first] += to_rows
-                total[..., second] += to_columns
-    return total
 
 
 def tail_pval(observed: Floats, null: Floats, /) -> Floats:
@@ -205,48 +148,9 @@ def _summed(place: Ints, values: Floats, size: int) -> Floats:
     return np.bincount(place, values, minlength=size).astype(np.float64, copy=False)
 
 
-def _tiles(units: Sequence[Units], n_features: int) -> Iterator[tuple[list[Floats], list[Floats], list[Tile]]]:
-    """Walk over pairs of wide blocks of features, made dense two at a time, and the tiles inside."""
-    wide = TILE * max(1, BLOCK // (TILE * max(unit.matrix.shape[0] for unit in units)))
-    blocks = [slice(start, min(start + wide, n_features)) for start in range(0, n_features, wide)]
-    for number, rows in enumerate(blocks):
-        left = [x for unit in units for x in unit.correlators(rows)]
-        for block in blocks[number:]:
-            same = block == rows
-            right = left if same else [x for unit in units for x in unit.correlators(block)]
-            yield (
-                left,
-                right,
-                [
-                    (first, second, _within(first, rows), _within(second, block))
-                    for first in _narrow(rows)
-                    for second in _narrow(slice(first.start, block.stop) if same else block)
-                ],
-            )
-
-
-def _narrow(block: slice) -> list[slice]:
-    return [slice(start, min(start + TILE, block.stop)) for start in range(block.start, block.stop, TILE)]
-
-
-def _within(where: slice, block: slice) -> slice:
-    return slice(where.start - block.start, where.stop - block.start)
-
-
-def _unit_length(x: Floats) -> Floats:
-    mean = x.mean(axis=0)
-    x -= mean
-    length = np.sqrt(np.einsum("ij,ij->j", x, x))
-    # what rounding leaves of a constant is nought, so that it correlates with nothing
-    constant = length <= 1e-12 * np.sqrt(x.shape[0]) * np.abs(mean)
-    x *= np.where(constant, 0.0, 1 / np.where(constant, 1.0, length))
-    return x
-
-
-def varying(x: Matrix, /) -> Bools:
-    """Say which columns are not constant."""
-    low, high = column_range(x)
-    return np.asarray(high > low)
+def varying(*matrices: Matrix) -> Bools:
+    """Say which columns are constant in none of the matrices."""
+    return np.asarray(np.all([seen.high > seen.low for seen in look(matrices)], axis=0))
 
 
 def _n_folds(n_obs: int, n_features: int) -> int:

@@ -5,7 +5,7 @@ All three come out of one sort of a column, so that a block of columns is made d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +14,13 @@ from scipy import special
 
 from ._typing import Bools, Floats, Ints, Matrix
 from .arrays import dense64
+from .chunked import Chunked, column_slabs
 
 LAST_BIT = np.uint64(1)
 #: numbers in a block of columns that is sorted at once: what stays close to the processor
 SORTED = 250_000
+#: bytes of columns that are in memory at once where data is read in runs of rows
+SLAB = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,8 @@ def two_sample(group: Matrix, reference: Matrix, /, *, n_jobs: int | None = None
     Distribution: the 1-D Wasserstein distance in pooled standard deviations, with the p-value of an
     Anderson–Darling test whose null distribution follows from the ties of each column.
     """
+    if isinstance(group, Chunked):
+        return by_slabs([group, reference], lambda x, y: two_sample(x, y, n_jobs=n_jobs))
     group, reference = by_columns(group), by_columns(reference)
     width = max(1, SORTED // (group.shape[0] + reference.shape[0]))
 
@@ -52,6 +57,16 @@ def two_sample(group: Matrix, reference: Matrix, /, *, n_jobs: int | None = None
 
     rows = np.concatenate(in_blocks(compare, group.shape[1], width, n_jobs), axis=1)
     return TwoSample(Tested(*rows[0:2]), Tested(*rows[2:4]), Tested(*rows[4:6]))
+
+
+def by_slabs(matrices: Sequence[Chunked], work: Callable[[Matrix, Matrix], TwoSample], /) -> TwoSample:
+    """Compare as many columns at a time as fit into memory, each time in a pass over the rows."""
+    slabs = [work(*loaded) for _, loaded in column_slabs(matrices, SLAB)]
+    kinds = [[getattr(slab, kind) for slab in slabs] for kind in ("mean", "spread", "distribution")]
+    joined = [
+        Tested(np.concatenate([t.stat for t in tested]), np.concatenate([t.pval for t in tested])) for tested in kinds
+    ]
+    return TwoSample(*joined)
 
 
 def by_columns(x: Matrix, /) -> Matrix:
