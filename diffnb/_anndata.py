@@ -71,7 +71,7 @@ def pull(
     min_obs: int = MIN_OBS,
 ) -> Pulled:
     """Validate and take out one matrix per condition, constant and masked features left out."""
-    _tables_in_memory(adata)
+    validate.tables_in_memory(adata)
     categories = validate.conditions(adata, groupby)
     chosen = validate.chosen_groups(categories, groupby, groups)
     rows = _rows_by_group(categories, chosen, groupby, min_obs)
@@ -110,7 +110,7 @@ def pull_all(
     min_obs: int = MIN_OBS,
 ) -> PulledAll:
     """Validate and take out all observations, for methods that know no conditions."""
-    _tables_in_memory(adata)
+    validate.tables_in_memory(adata)
     if adata.n_obs < min_obs:
         raise ValueError(
             f"adata has {adata.n_obs} observation{'s' * (adata.n_obs != 1)}; at least {min_obs} are needed."
@@ -240,14 +240,6 @@ def _source(adata: AnnData, layer: str | None) -> Any:
 def _readable(source: Any) -> Any:
     """Give a dask array as what can be read a run of rows at a time, everything else as it is."""
     return chunked(source) if is_dask(source) else source
-
-
-def _tables_in_memory(adata: AnnData) -> None:
-    """Read the tables of a lazily read AnnData: they are small, and pandas' alone can be worked with."""
-    for name in ("obs", "var"):
-        table = getattr(adata, name)
-        if not isinstance(table, pd.DataFrame):
-            setattr(adata, name, table.to_memory())
 
 
 def _whole(source: Any) -> Matrix:

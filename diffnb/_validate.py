@@ -50,8 +50,22 @@ def _could_be_conditions(obs: pd.DataFrame) -> list[str]:
     return [f"{name!r} ({levels} levels)" for name, levels in sorted(described, key=lambda item: item[1])]
 
 
+def tables_in_memory(adata: Any) -> None:
+    """Read the tables of a lazily read AnnData: they are small, and pandas' alone can be worked with."""
+    for name in ("obs", "var"):
+        table = getattr(adata, name)
+        if not isinstance(table, pd.DataFrame):
+            setattr(adata, name, in_memory(table))
+
+
+def in_memory(table: Any) -> pd.DataFrame:
+    """Return a table of an AnnData as pandas has it, read where it was not."""
+    return table if isinstance(table, pd.DataFrame) else table.to_memory()
+
+
 def obs_column(adata: Any, name: str, key: object) -> pd.Series[Any]:
     """Return `adata.obs[key]`, or explain which columns could be meant."""
+    tables_in_memory(adata)
     if not isinstance(key, str) or key not in adata.obs.columns:
         candidates = _could_be_conditions(adata.obs)
         listed = f" Columns that could be conditions: {', '.join(candidates[:8])}." if candidates else ""

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
+from .. import _validate as validate
 from .._anndata import MIN_OBS
 
 #: observations of a condition below which groups of features are found poorly (docs/defaults.md)
@@ -38,7 +39,7 @@ def candidate_conditions(adata: AnnData) -> pd.DataFrame:
     >>> dn.get.candidate_conditions(adata)[["levels", "smallest", "usable"]].to_dict("index")
     {'condition': {'levels': 2, 'smallest': 200, 'usable': True}}
     """
-    obs = adata.obs
+    obs = validate.in_memory(adata.obs)
     names = [c for c in obs.columns if _repeats(obs[c])]
     coded = {c: pd.factorize(obs[c])[0] for c in names}
     rows = {str(c): _described(c, coded) for c in names if coded[c].max(initial=-1) < MANY}

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from anndata import AnnData
 
 from .. import _validate as validate
+from ..core.chunked import is_dask
 
 #: results that can be told by what they hold
 _RESULTS = {
@@ -62,6 +63,9 @@ def _matrix(values: Any) -> str:
         return f"sparse {values.dtype}, {100 * values.nnz / size if size else 0:.1f} % not zero"
     if isinstance(values, np.ndarray):
         return f"dense {values.dtype}"
+    if is_dask(values):
+        kind = "sparse" if sp.issparse(values._meta) else "dense"
+        return f"dask, {kind} {values.dtype}, {len(values.chunks[0])} chunks of rows"
     return type(values).__name__
 
 

@@ -16,6 +16,7 @@ import ipywidgets as widgets
 from anndata import AnnData
 
 from .._anndata import adopt, light_copy
+from .._validate import tables_in_memory
 from ._calls import Call, literal, name_of
 from ._controls import Control, describe
 from ._pictures import STILL, compose, draw, mark_in_base64, marked, still
@@ -38,6 +39,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def __init__(self, adata: AnnData, **given: Any) -> None:
         if not isinstance(adata, AnnData):
             raise TypeError(f"a panel needs an AnnData, got {type(adata).__name__}.")
+        tables_in_memory(adata)
         self.adata = adata
         self._mark = uuid.uuid4().hex[:12]
         self._shown_as: Any = None

@@ -1,0 +1,164 @@
+"""DiSC and the scorecard on dask arrays: the same answers as in memory, and never all of the data at once."""
+
+import warnings
+
+import anndata
+import numpy as np
+import pytest
+from streams import CHUNKINGS, KINDS
+
+import diffnb as dn
+from diffnb.core import chunked, pooled, sums, tiles, two_sample
+
+DISC = {
+    "as it is": {},
+    "within": {"standardize": "within"},
+    "global": {"standardize": "global", "graph": "dense"},
+    "correlation": {"metric": "correlation"},
+    "neighbours": {"graph": "knn", "metric": "cosine"},
+    "permuted": {"n_permutations": 3},
+    "permuted within": {"n_permutations": 3, "null": "connectivity"},
+    "permuted donors": {"n_permutations": 3, "sample_key": "donor"},
+    "permuted donors within": {"n_permutations": 3, "sample_key": "donor", "null": "connectivity"},
+    "subjects": {"sample_key": "subject", "n_permutations": 3},
+    "bootstraps": {"n_bootstraps": 2},
+}
+
+
+@pytest.fixture(autouse=True)
+def small_runs(monkeypatch):
+    """Read a few rows at a time, whatever the chunks."""
+    monkeypatch.setattr(chunked, "RUN", 40 * 30)
+    monkeypatch.setattr(chunked, "SPARSE_RUN", 40 * 30)
+
+
+@pytest.fixture
+def largest_block(monkeypatch):
+    """Numbers in the largest block that was in memory."""
+    seen = [0]
+    real = chunked._assembled
+
+    def assembled(grid):
+        block = real(grid)
+        seen.append(block.shape[0] * block.shape[1])
+        return block
+
+    monkeypatch.setattr(chunked, "_assembled", assembled)
+    return lambda: max(seen)
+
+
+def in_chunks(adata, kind, chunks):
+    lazy = adata.copy()
+    lazy.X = KINDS[kind](adata.X, *chunks)
+    lazy.layers["double"] = KINDS[kind](adata.layers["double"], *chunks)
+    return lazy
+
+
+def assert_same_disc(lazy, adata):
+    ours, theirs = lazy.varm["disc"], adata.varm["disc"]
+    assert list(ours.columns) == list(theirs.columns)
+    np.testing.assert_allclose(ours.to_numpy(), theirs.to_numpy(), atol=1e-8)
+    for column in adata.uns["disc"]["group_columns"]:
+        assert lazy.var[column].equals(adata.var[column])
+    for name in ("sigma", "sigma_null", "pvals", "sigma_each"):
+        if name in adata.uns["disc"]:
+            np.testing.assert_allclose(lazy.uns["disc"][name], adata.uns["disc"][name], atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("chunks", CHUNKINGS.values(), ids=list(CHUNKINGS))
+@pytest.mark.parametrize("options", DISC.values(), ids=list(DISC))
+def test_disc_is_the_same_for_every_chunking(adata, kind, chunks, options):
+    lazy = in_chunks(adata, kind, chunks)
+    dn.tl.disc(adata, "condition", **options)
+    dn.tl.disc(lazy, "condition", **options)
+    assert_same_disc(lazy, adata)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("options", DISC.values(), ids=list(DISC))
+def test_disc_of_many_features_reads_blocks_of_them(adata, kind, options, monkeypatch):
+    monkeypatch.setattr(sums, "MOST_FEATURES", 10)
+    monkeypatch.setattr(dn.core.graph, "DISTANCE_BLOCK", 40 * 15)
+    lazy = in_chunks(adata, kind, (37, -1))
+    dn.tl.disc(adata, "condition", **options)
+    dn.tl.disc(lazy, "condition", **options)
+    assert_same_disc(lazy, adata)
+
+
+def test_many_samples_are_read_again_rather_than_kept(adata, monkeypatch):
+    monkeypatch.setattr(pooled, "KEPT_PRODUCTS", 0)
+    lazy = in_chunks(adata, "dense", (37, -1))
+    for data in (adata, lazy):
+        dn.tl.disc(data, "condition", sample_key="donor", n_permutations=3)
+    assert_same_disc(lazy, adata)
+
+
+def test_layers_masks_and_constant_features_are_as_in_memory(adata):
+    adata.X[:, 5] = 1.0
+    adata.layers["double"][:, 5] = 1.0
+    lazy = in_chunks(adata, "dense", (37, 13))
+    for data in (adata, lazy):
+        with pytest.warns(UserWarning, match="1 constant feature left out"):
+            dn.tl.disc(data, "condition", layer="double", mask_var="chosen")
+    assert_same_disc(lazy, adata)
+
+
+def test_bad_values_are_refused_before_anything_is_stored(adata):
+    adata.X[7, 3] = np.nan
+    lazy = in_chunks(adata, "dense", (20, -1))
+    with pytest.raises(ValueError, match=r"condition 'ctrl' has NaN or infinite values in 1 feature: 'gene3' \(1\)"):
+        dn.tl.disc(lazy, "condition")
+    assert "disc" not in lazy.uns
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("chunks", CHUNKINGS.values(), ids=list(CHUNKINGS))
+@pytest.mark.parametrize("sample_key", [None, "donor", "subject"])
+def test_the_scorecard_is_the_same_for_every_chunking(adata, kind, chunks, sample_key, monkeypatch):
+    monkeypatch.setattr(tiles, "TILE", 8)
+    monkeypatch.setattr(tiles, "BAND", 40 * 16 * 8 * 8)
+    monkeypatch.setattr(two_sample, "SLAB", 120 * 40 * 8 // 3)
+    lazy = in_chunks(adata, kind, chunks)
+    for data in (adata, lazy):
+        dn.tl.scorecard(data, "condition", sample_key=sample_key)
+    ours, theirs = dn.get.scorecard(lazy), dn.get.scorecard(adata)
+    numbers = theirs.select_dtypes("number").columns
+    np.testing.assert_allclose(ours[numbers], theirs[numbers], rtol=1e-8, atol=1e-8)
+    assert (ours["kind"] == theirs["kind"]).all()
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_never_is_all_of_the_data_in_memory(adata, kind, largest_block):
+    lazy = in_chunks(adata, kind, (10, -1))
+    dn.tl.disc(lazy, "condition", n_permutations=2)
+    dn.tl.scorecard(lazy, "condition")
+    dn.tl.meta_features(lazy)
+    assert 0 < largest_block() <= adata.X.size / 4
+
+
+@pytest.mark.parametrize("suffix", ["zarr", "h5ad"])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_files_are_read_lazily(adata, suffix, kind, tmp_path):
+    import scipy.sparse as sp
+    from anndata.experimental import read_lazy
+
+    if kind == "csr":
+        adata.X = sp.csr_matrix(adata.X)
+    path = tmp_path / f"data.{suffix}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # writing warns of its own future; only reading is looked at here
+        getattr(adata, f"write_{suffix}")(path)
+    lazy = read_lazy(path)
+    for data in (adata, lazy):
+        dn.tl.disc(data, "condition", n_permutations=2)
+        dn.tl.scorecard(data, "condition")
+        dn.tl.meta_features(data)
+    assert_same_disc(lazy, adata)
+    np.testing.assert_allclose(lazy.obsm["X_disc"], adata.obsm["X_disc"], atol=1e-8)
+    np.testing.assert_allclose(
+        dn.get.scorecard(lazy)["connectivity_stat"], dn.get.scorecard(adata)["connectivity_stat"], atol=1e-8
+    )
+    # what was found survives being written
+    lazy.to_memory().write_h5ad(tmp_path / "found.h5ad")
+    assert "disc" in anndata.read_h5ad(tmp_path / "found.h5ad").uns
