@@ -1,5 +1,6 @@
-"""DiSC with 100,000 features: python benchmarks/features.py [sweep] [agree] [far].
+"""DiSC with 100,000 features: python benchmarks/features.py [few] [sweep] [agree] [far].
 
+- few: where the sieve overtakes plain blocks;
 - sweep: seconds to find the 50 nearest of every feature, by plain blocks, by the sieve (exact) and by
   nearest-neighbour descent (approximate), and the share of the exact neighbours that the last one finds;
 - agree: what approximate neighbours do to the answer, where both are quick;
@@ -27,7 +28,7 @@ FEATURES = (5000, 10_000, 20_000, 50_000, 100_000)
 MOST_FOR_BLOCKS = 20_000
 MOST_NUMBERS = 50_000_000
 GROUP_SIZE, N_GROUPS = 100, 3
-MODES = ("sweep", "agree", "far")
+MODES = ("few", "sweep", "agree", "far")
 
 
 def timed(task):
@@ -54,6 +55,22 @@ def in_groups(adata):
 
 def recall(found, exact):
     return float(np.mean([np.isin(e, f).mean() for f, e in zip(found, exact, strict=True)]))
+
+
+def few():
+    from diffnb.core import neighbors
+    from diffnb.core.graph import nearest, points_of
+
+    usual, neighbors.FEW = neighbors.FEW, 0
+    rows = []
+    for p in (1100, 2000, 3000, 5000):
+        points = points_of(np.random.default_rng(0).standard_normal((124, p)))
+        tasks = (lambda x=points: nearest(x, N_NEIGHBORS), lambda x=points: neighbors.nearest_features(x, N_NEIGHBORS))
+        rows.append([p, *(min(timed(task)[2] for _ in range(4)) for task in tasks)])
+    neighbors.FEW = usual
+    head = ["p", "blocks, s busy", "sieve, s busy"]
+    table(f"The {N_NEIGHBORS} nearest of few features, n = 124", head, rows)
+    return {"head": head, "rows": rows}
 
 
 def sweep():

@@ -198,11 +198,13 @@ def _around_centroid(cloud: Floats, apart: Floats) -> Floats:
     """
     around = np.empty((len(cloud), cloud.shape[1] + 1), dtype=np.float32)
     centroid = cloud.mean(axis=0)
+    # in units in which no square is too large or too small for float32
+    unit = max(float(cloud.max()), -float(cloud.min())) or 1.0
     for start in range(0, len(cloud), TILE_COLUMNS):
         where = slice(start, start + TILE_COLUMNS)
-        moved = cloud[where] - centroid
+        moved = (cloud[where] - centroid) / unit
         around[where, :-1] = moved
-        around[where, -1] = -0.5 * (np.einsum("ij,ij->i", moved, moved) + apart[where])
+        around[where, -1] = -0.5 * (np.einsum("ij,ij->i", moved, moved) + apart[where] / unit**2)
     return around
 
 

@@ -67,6 +67,14 @@ def test_a_large_mean_costs_no_neighbours(rng):
     same_up_to_ties(nearest_features(graph.points_of(x + 1e4), 12), wanted)
 
 
+@pytest.mark.parametrize("unit", [1e-30, 1e30])
+def test_the_unit_of_the_data_does_not_matter(rng, unit):
+    x = planted(rng)
+    found = nearest_features(graph.points_of(unit * x), 12)
+    scaled = graph.Neighbors(found.indices, found.squared / unit**2)
+    same_up_to_ties(scaled, nearest_features(graph.points_of(x), 12))
+
+
 def test_rows_that_float32_cannot_tell_apart_are_done_in_float64(rng):
     x = np.repeat(100 * rng.normal(size=(60, 10)), 110, axis=1) + 1e-4 * rng.normal(size=(60, 1100))
     squared = cdist(x.T, x.T, "sqeuclidean") + np.diag(np.full(1100, np.inf))
