@@ -1,8 +1,8 @@
 """Nearest features where there are many: exact by a float32 sieve, or approximate by nearest-neighbour descent.
 
 Both only propose neighbours. Distances are computed anew in float64 from the differences of coordinates, so that
-weights are those of the plain blocks of `graph.nearest` wherever the same neighbours are found. The sweep behind
-the numbers here is `benchmarks/features.py`; docs/defaults.md shows what it found.
+weights are those of the plain blocks of `graph.nearest` wherever the same neighbours are found. The sweep for
+the numbers here is `benchmarks/features.py`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .threads import MOST_WORKERS, by_rows, one_blas_thread
 Search: TypeAlias = Literal["exact", "approximate"]
 SEARCHES = ("auto", "exact", "approximate")
 
-#: from this many features on, approximate neighbours are found sooner than exact ones
+#: from this many features on neighbours are approximate; an estimate, beyond the sizes that were tried
 EXACT_FEATURES = 200_000
 #: with fewer features plain blocks are as fast as the sieve
 FEW = 2000

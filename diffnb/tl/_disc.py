@@ -92,8 +92,8 @@ def disc(
         are on one scale (or made so by `metric` or `standardize`) and at most 5,000, nearest neighbours
         otherwise.
     neighbors
-        How nearest neighbours are found: `"exact"`, `"approximate"` (by nearest-neighbour descent, about three of
-        four neighbours of a feature in no group and nearly all of one in a group; their distances are exact), or
+        How nearest neighbours are found: `"exact"`, `"approximate"` (by nearest-neighbour descent, which
+        misses some neighbours, mostly of features in no group; distances of those found are exact), or
         `"auto"`: exact below 200,000 features. Up to 2,000 features, and in a dense graph, always exact.
     n_neighbors
         The local scale of a feature is the distance to this neighbour; `"auto"`: 25, or a fifth of the
