@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 
 from ._typing import Floats, Matrix
-from .disc import Disc, GraphKind, Settings, as_points, feature_walk, from_walks, limited
+from .disc import Disc, GraphKind, Settings, as_points, feature_walk, from_walks, kept_neighbors, limited
 from .graph import Columns, Metric
+from .neighbors import search_for
 from .spectrum import walk_eigenvectors
 
 #: more neighbours than this blur groups of 25 features, fewer lose the gap in σ
@@ -30,11 +31,12 @@ ONE_SCALE = 3.5
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user settled and what is left to the data (`None`, or `"auto"` for the graph)."""
+    """What the user settled and what is left to the data (`None`, or `"auto"` for the graph and its neighbours)."""
 
     graph: Literal["auto", "dense", "knn"] = "auto"
     n_neighbors: int | None = None
     n_eigenvectors: tuple[int, ...] | None = None
+    neighbors: Literal["auto", "exact", "approximate"] = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,14 @@ def _towering_gap(eigenvalues: Floats) -> int:
     return largest + 2 if falls[largest] > max(0.15, 8.0 * float(np.median(falls))) else 0
 
 
+def with_search(settings: Settings, points: Columns, asked: Literal["auto", "exact", "approximate"], /) -> Settings:
+    """Settle how neighbours are found; a dense graph has every distance."""
+    if settings.graph == "dense":
+        return replace(settings, neighbors="exact")
+    kept = kept_neighbors(settings.n_neighbors, points.n_features)
+    return replace(settings, neighbors=search_for(points, kept, asked))
+
+
 def choose(matrices: Sequence[Matrix], request: Request, base: Settings, /) -> Chosen:
     """Settle what was left open, and return the result for the settled values."""
     points = as_points(matrices, base.standardize)
@@ -101,6 +111,7 @@ def choose(matrices: Sequence[Matrix], request: Request, base: Settings, /) -> C
         n_neighbors=neighbors_for(p) if request.n_neighbors is None else request.n_neighbors,
         graph=graph_for(points, base.metric) if request.graph == "auto" else request.graph,
     )
+    settings = with_search(settings, points[0], request.neighbors)
     walks = [feature_walk(c, settings) for c in points]
     if request.n_eigenvectors is not None:
         settings = limited(replace(settings, n_eigenvectors=request.n_eigenvectors), p)

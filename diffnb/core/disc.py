@@ -22,13 +22,13 @@ from .graph import (
     dense_weights,
     knn_weights,
     kth_smallest,
-    nearest,
     points_of,
     random_walk,
     squared_distances,
     standardized,
     standardized_within,
 )
+from .neighbors import Search, nearest_features
 from .spectrum import complement, right_singular_pairs, walk_eigenvectors
 from .sums import Summed, few_enough, summed
 from .threads import fitting_threads
@@ -49,6 +49,8 @@ class Settings:
     n_neighbors: int
     n_eigenvectors: tuple[int, ...]
     graph: GraphKind = "dense"
+    #: how a nearest-neighbour graph finds its neighbours
+    neighbors: Search = "exact"
     n_components: int = 10
     metric: Metric = "euclidean"
     standardize: Standardize | None = None
@@ -114,6 +116,11 @@ def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
     return mean, np.sqrt(variance)
 
 
+def kept_neighbors(n_neighbors: int, n_features: int, /) -> int:
+    """Return how many neighbours a feature keeps in a nearest-neighbour graph."""
+    return min(KEPT * n_neighbors, n_features - 1)
+
+
 def feature_walk(points: Columns, settings: Settings, /) -> Walk:
     """Random walk on the features of one condition."""
     k = settings.n_neighbors
@@ -122,7 +129,13 @@ def feature_walk(points: Columns, settings: Settings, /) -> Walk:
         squared = squared_distances(points, metric=settings.metric)
         weights = dense_weights(squared, bandwidths(kth_smallest(squared, k)), kernel=settings.kernel)
     else:
-        neighbors = nearest(points, min(KEPT * k, points.n_features - 1), metric=settings.metric)
+        neighbors = nearest_features(
+            points,
+            kept_neighbors(k, points.n_features),
+            metric=settings.metric,
+            search=settings.neighbors,
+            seed=settings.seed,
+        )
         weights = knn_weights(neighbors, bandwidths(neighbors.squared[:, k - 1]), kernel=settings.kernel)
     return random_walk(weights, density_normalize=settings.density_normalize)
 

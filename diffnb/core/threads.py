@@ -28,6 +28,13 @@ def fitting_threads(n_features: int, n_jobs: int | None = None, /) -> Iterator[N
         yield
 
 
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep BLAS to one thread while threads of our own multiply side by side."""
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield
+
+
 @cache
 def _libraries() -> Any:
     from threadpoolctl import ThreadpoolController

@@ -18,6 +18,7 @@ from ..core.choose import Request
 from ..core.disc import Settings
 from ..core.graph import KERNELS, METRICS, KernelFunction
 from ..core.pipeline import Analysis, Plan, analyse, complete_samples, nested
+from ._feature_diffmap import check_neighbors
 
 GRAPHS = ("auto", "dense", "knn")
 STANDARDIZE = ("global", "within")
@@ -37,6 +38,7 @@ def disc(
     kernel: Literal["self_tuning", "self_tuning_product", "rbf"] | KernelFunction = "self_tuning",
     density_normalize: bool = True,
     graph: Literal["auto", "dense", "knn"] = "auto",
+    neighbors: Literal["auto", "exact", "approximate"] = "auto",
     n_neighbors: int | Literal["auto"] = "auto",
     n_eigenvectors: int | Sequence[int] | Mapping[str, int] | Literal["auto"] = "auto",
     n_components: int = 10,
@@ -89,6 +91,10 @@ def disc(
         `"dense"`, `"knn"` (each feature keeps its 2 × `n_neighbors` nearest), or `"auto"`: dense where features
         are on one scale (or made so by `metric` or `standardize`) and at most 5,000, nearest neighbours
         otherwise.
+    neighbors
+        How nearest neighbours are found: `"exact"`, `"approximate"` (by nearest-neighbour descent, which
+        misses some neighbours, mostly of features in no group; distances of those found are exact), or
+        `"auto"`: exact below 200,000 features. Up to 2,000 features, and in a dense graph, always exact.
     n_neighbors
         The local scale of a feature is the distance to this neighbour; `"auto"`: 25, or a fifth of the
         features.
@@ -145,6 +151,7 @@ def disc(
     ['background', 'A1', 'A2']
     """
     _check_options(metric, standardize, kernel, graph, null)
+    check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
     if sample_key is not None:
         _check_samples(data, sample_key)
@@ -155,6 +162,7 @@ def disc(
             graph,
             _number("n_neighbors", n_neighbors, at_least=1, at_most=p - 1, why=few),
             _eigenvector_counts(n_eigenvectors, data.groups, p),
+            neighbors,
         ),
         Settings(
             n_neighbors=1,
@@ -182,6 +190,7 @@ def disc(
         "standardize": standardize,
         "kernel": kernel if isinstance(kernel, str) else getattr(kernel, "__name__", "callable"),
         "density_normalize": density_normalize,
+        "neighbors": neighbors,
         "project_trivial": project_trivial,
         "n_permutations": n_permutations,
         "null": null,
@@ -265,7 +274,7 @@ def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[i
 def _tell(analysis: Analysis, data: Pulled) -> None:
     s = analysis.settings
     log.info(
-        f"DiSC of {data.n_features} features: {s.graph} graph, n_neighbors={s.n_neighbors},"
+        f"DiSC of {data.n_features} features: {s.graph} graph ({s.neighbors} neighbors), n_neighbors={s.n_neighbors},"
         f" n_eigenvectors={list(s.n_eigenvectors)}, n_clusters={[g.n_clusters for g in analysis.groups]}"
     )
 
@@ -299,6 +308,7 @@ def _store(adata: AnnData, keys: DiscKeys, data: Pulled, analysis: Analysis, par
         "group_columns": np.array(columns, dtype=object),
         "sigma": analysis.sigma,
         "graph": settings.graph,
+        "neighbors": settings.neighbors,
         "n_neighbors": settings.n_neighbors,
         "n_eigenvectors": np.array(settings.n_eigenvectors),
         "n_clusters": np.array([g.n_clusters for g in analysis.groups]),

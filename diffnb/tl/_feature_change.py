@@ -12,9 +12,10 @@ from .. import _validate as validate
 from .._anndata import expand, pull, store
 from .._keys import ChangeKeys
 from ..core.baselines import diffusion_change
+from ..core.choose import with_search
 from ..core.disc import Settings, as_points, feature_walk
-from ..core.graph import METRICS
-from ._feature_diffmap import neighbors_of
+from ..core.graph import METRICS, points_of
+from ._feature_diffmap import check_neighbors, neighbors_of
 
 
 def feature_change(
@@ -26,6 +27,7 @@ def feature_change(
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     metric: Literal["euclidean", "correlation", "cosine"] = "euclidean",
     graph: Literal["dense", "knn"] = "knn",
+    neighbors: Literal["auto", "exact", "approximate"] = "auto",
     n_neighbors: int | Literal["auto"] = "auto",
     n_eigenvectors: int = 50,
     n_steps: int = 1,
@@ -55,6 +57,8 @@ def feature_change(
         Distance between features.
     graph
         `"dense"` or `"knn"`.
+    neighbors
+        `"exact"`, `"approximate"` or `"auto"`, as in :func:`diffnb.tl.disc`.
     n_neighbors
         The local scale of a feature is the distance to this neighbour; `"auto"` as in :func:`diffnb.tl.disc`.
     n_eigenvectors
@@ -88,6 +92,7 @@ def feature_change(
     """
     validate.choice("metric", metric, METRICS)
     validate.choice("graph", graph, ("dense", "knn"))
+    check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
     if len(data.groups) != 2:
         raise ValueError(
@@ -96,6 +101,7 @@ def feature_change(
         )
     p = data.n_features
     settings = Settings(neighbors_of(n_neighbors, p), (), graph=graph, metric=metric, seed=_seed(random_state))
+    settings = with_search(settings, points_of(data.matrices[0]), neighbors)
     few = f"there are {p} features"
     first, second = (feature_walk(points, settings) for points in as_points(data.matrices, None))
     moved = diffusion_change(
@@ -110,6 +116,7 @@ def feature_change(
         "layer": layer,
         "metric": metric,
         "graph": graph,
+        "neighbors": neighbors,
         "n_neighbors": settings.n_neighbors,
         "n_eigenvectors": n_eigenvectors,
         "n_steps": n_steps,
@@ -120,7 +127,13 @@ def feature_change(
     store(
         adata,
         var={keys.var: expand(moved, data.kept)},
-        uns={keys.uns: {"groups": np.array(data.groups, dtype=object), "params": params}},
+        uns={
+            keys.uns: {
+                "groups": np.array(data.groups, dtype=object),
+                "neighbors": settings.neighbors,
+                "params": params,
+            }
+        },
     )
     return adata if copy else None
 

@@ -12,9 +12,10 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import expand, pull, store
 from .._keys import DiffmapKeys, plain, unique
-from ..core.choose import neighbors_for
+from ..core.choose import neighbors_for, with_search
 from ..core.disc import Settings, diffusion_map
-from ..core.graph import METRICS
+from ..core.graph import METRICS, points_of
+from ..core.neighbors import SEARCHES
 
 
 def feature_diffmap(
@@ -26,6 +27,7 @@ def feature_diffmap(
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     metric: Literal["euclidean", "correlation", "cosine"] = "euclidean",
     graph: Literal["dense", "knn"] = "knn",
+    neighbors: Literal["auto", "exact", "approximate"] = "auto",
     n_neighbors: int | Literal["auto"] = "auto",
     n_components: int = 10,
     random_state: int = 0,
@@ -53,6 +55,8 @@ def feature_diffmap(
         Distance between features.
     graph
         `"dense"` or `"knn"`.
+    neighbors
+        `"exact"`, `"approximate"` or `"auto"`, as in :func:`diffnb.tl.disc`.
     n_neighbors
         The local scale of a feature is the distance to this neighbour; `"auto"` as in :func:`diffnb.tl.disc`.
     n_components
@@ -83,6 +87,7 @@ def feature_diffmap(
     """
     validate.choice("metric", metric, METRICS)
     validate.choice("graph", graph, ("dense", "knn"))
+    check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
     p = data.n_features
     k = neighbors_of(n_neighbors, p)
@@ -93,6 +98,7 @@ def feature_diffmap(
         metric=metric,
         seed=validate.count("random_state", random_state, at_least=0),
     )
+    settings = with_search(settings, points_of(data.matrices[0]), neighbors)
     n_components = validate.count("n_components", n_components, at_most=p - 2, why=f"there are {p} features")
     maps = [diffusion_map(x, n_components, settings) for x in data.matrices]
     names = unique([f"{plain(g)}_vector_{i + 1}" for g in data.groups for i in range(n_components)])
@@ -106,11 +112,13 @@ def feature_diffmap(
             keys.uns: {
                 "eigenvalues": np.stack([values for values, _ in maps]),
                 "groups": np.array(data.groups, dtype=object),
+                "neighbors": settings.neighbors,
                 "params": {
                     "groupby": groupby,
                     "layer": layer,
                     "metric": metric,
                     "graph": graph,
+                    "neighbors": neighbors,
                     "n_neighbors": k,
                     "random_state": random_state,
                 },
@@ -118,6 +126,15 @@ def feature_diffmap(
         },
     )
     return adata if copy else None
+
+
+def check_neighbors(neighbors: object, graph: object, /) -> None:
+    """Refuse a word that is no search, and an approximate search for a graph that needs every distance."""
+    validate.choice("neighbors", neighbors, SEARCHES)
+    if neighbors == "approximate" and graph == "dense":
+        raise ValueError(
+            "neighbors='approximate' has no part in graph='dense', which needs every distance; take graph='knn'."
+        )
 
 
 def neighbors_of(n_neighbors: object, p: int, /) -> int:

@@ -378,3 +378,41 @@ def test_stability_lies_between_zero_and_one(adata):
 def test_jobs_do_not_change_the_answer(adata, n_jobs):
     options = {"n_permutations": 4, "n_bootstraps": 3, "null": "connectivity"}
     assert_same(tables(adata, n_jobs=n_jobs, **options), tables(adata, **options), atol=1e-10)
+
+
+class TestNeighbors:
+    def test_what_was_asked_and_what_was_taken_is_stored_and_told(self, adata, caplog):
+        with caplog.at_level(logging.INFO, logger="diffnb"):
+            dn.tl.disc(adata, "condition", graph="knn", neighbors="approximate")
+        assert adata.uns["disc"]["params"]["neighbors"] == "approximate"
+        # 40 features are too few for an approximate search
+        assert adata.uns["disc"]["neighbors"] == "exact"
+        assert "exact neighbors" in caplog.text
+
+    @pytest.mark.parametrize(
+        ("options", "words"),
+        [
+            ({"neighbors": "exakt"}, "Did you mean 'exact'"),
+            ({"neighbors": None}, "neighbors=None is not an option"),
+            ({"neighbors": "approximate", "graph": "dense"}, "take graph='knn'"),
+        ],
+    )
+    def test_a_search_that_does_not_exist_is_refused(self, adata, options, words):
+        with pytest.raises(ValueError, match=words):
+            dn.tl.disc(adata, "condition", **options)
+        assert "disc" not in adata.uns
+
+    def test_approximate_neighbours_give_the_groups_of_exact_ones(self, monkeypatch):
+        """Easy data: groups of 50 at ρ = .8, of which approximate neighbours are nearly all exact."""
+        monkeypatch.setattr("diffnb.core.neighbors.FEW", 300)
+        adata = dn.datasets.planted_groups(n_features=700, n_obs=124, rho=0.8)
+        options = {"graph": "knn", "n_neighbors": 15, "n_clusters": 3}
+        for search in ("exact", "approximate"):
+            dn.tl.disc(adata, "condition", neighbors=search, key_added=search, **options)
+            assert adata.uns[search]["neighbors"] == search
+        for group in ("A", "B"):
+            same = adata.var[f"exact_{group}"].astype(str) == adata.var[f"approximate_{group}"].astype(str)
+            assert same.mean() > 0.98
+            vectors = [adata.varm[s][[f"{group}_vector_1", f"{group}_vector_2"]] for s in ("exact", "approximate")]
+            cosines = np.linalg.svd(vectors[0].to_numpy().T @ vectors[1].to_numpy(), compute_uv=False)
+            assert cosines.min() > 0.98

@@ -40,6 +40,7 @@ def test_a_copy_is_returned_when_asked(adata):
     [
         ({"metric": "cosin"}, "Did you mean 'cosine'"),
         ({"graph": "auto"}, "graph='auto' is not an option"),
+        ({"neighbors": "fast"}, "neighbors='fast' is not an option"),
         ({"n_neighbors": 40}, "n_neighbors=40"),
         ({"n_neighbors": "many"}, "n_neighbors='many'"),
         ({"n_steps": 0}, "n_steps=0"),
