@@ -40,7 +40,7 @@ def gene_sets(adata: AnnData, *, group: str | None = None, key: str = "disc") ->
 
 
 def gmt(adata: AnnData, *, group: str | None = None, key: str = "disc") -> str:
-    """Write out the groups of features in the GMT format, a line each: name, description, features.
+    r"""Write out the groups of features in the GMT format, a line each: name, description, features.
 
     Parameters
     ----------
@@ -63,13 +63,14 @@ def gmt(adata: AnnData, *, group: str | None = None, key: str = "disc") -> str:
     >>> adata = dn.datasets.newly_connected(n_obs=500)
     >>> dn.tl.disc(adata, "condition")
     >>> text = dn.get.gmt(adata, group="A")
-    >>> [line.split("\\t")[:2] for line in text.splitlines()]
+    >>> [line.split("\t")[:2] for line in text.splitlines()]
     [['A1', 'DiSC, condition A'], ['A2', 'DiSC, condition A']]
     """
-    lines = [
-        [name, f"DiSC, condition {condition}", *features] for name, condition, features in _sets(adata, group, key)
-    ]
-    return "".join("\t".join(" ".join(field.split()) for field in line) + "\n" for line in lines)
+    text = ""
+    for name, condition, features in _sets(adata, group, key):
+        fields = [name, f"DiSC, condition {condition}", *features]
+        text += "\t".join(" ".join(field.split()) for field in fields) + "\n"
+    return text
 
 
 def _sets(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, list[str]]]:
@@ -79,6 +80,7 @@ def _sets(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, l
     for condition, rows in table.groupby("group", sort=False):
         members = rows.sort_values("score", ascending=False, kind="stable").groupby("feature_group", observed=True)
         names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND and n in members.groups]
-        found += [(str(name), str(condition), [str(f) for f in members.groups[name]]) for name in names]
+        found += [(str(name), str(condition), [str(feature) for feature in members.groups[name]]) for name in names]
     # the eleventh group of "A" and the first of "A1" have one name
-    return [(name, *rest) for name, (_, *rest) in zip(unique([n for n, *_ in found]), found, strict=True)]
+    told_apart = unique([name for name, _, _ in found])
+    return [(name, condition, features) for name, (_, condition, features) in zip(told_apart, found, strict=True)]
