@@ -7,6 +7,7 @@ from ._hyperspectral import hyperspectral_tarp
 from ._import import from_image_pair, from_parcels
 from ._metric import curved_square, hidden_square, two_types
 from ._moons import two_moons
+from ._pbmc import pbmc
 from ._planted import planted_groups
 from ._projections import differing_block, nuisance_factor
 from ._scrna import scrna
@@ -31,6 +32,7 @@ __all__ = [
     "newly_connected",
     "nuisance_factor",
     "partial_correlation",
+    "pbmc",
     "planted_groups",
     "scrna",
     "split_both_ways",

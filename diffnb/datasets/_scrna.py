@@ -1,4 +1,4 @@
-"""Simulated single-cell counts with genes that differ in mean, in spread or only in their relations."""
+"""Simulated single-cell counts with genes that differ in mean, spread, shape or only in their relations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy import sparse
 from ._blocks import BACKGROUND, numbered, require_at_least
 
 CONDITIONS = ("control", "stimulated")
-ROLES = ("null", "mean", "spread", "module_stimulated", "module_shared")
+ROLES = ("null", "mean", "spread", "module_stimulated", "module_shared", "distribution")
 
 
 def scrna(
@@ -24,9 +24,11 @@ def scrna(
     n_cell_types: int = 1,
     n_mean: int = 100,
     n_spread: int = 100,
+    n_distribution: int = 0,
     module_size: int = 50,
     mean_shift: float = 0.8,
     spread: float = 0.8,
+    distribution: float = 2.0,
     module_strength: float = 0.8,
     donor_effect: float = 0.1,
     dispersion: float = 0.1,
@@ -59,7 +61,10 @@ def scrna(
     - module_stimulated: `latent` is :math:`w_g \varepsilon_c` in stimulated cells, one :math:`\varepsilon_c`
       for all genes, and :math:`w_g \varepsilon_{cg}` in control cells, so that each gene alone has the same
       distribution and only the correlation is new;
-    - module_shared: one :math:`\varepsilon_c` for all genes in both conditions.
+    - module_shared: one :math:`\varepsilon_c` for all genes in both conditions;
+    - distribution: `latent` is :math:`\kappa \varepsilon_{cg}` in one condition, :math:`\kappa` being
+      `distribution`, and :math:`\pm \kappa \sqrt{2 / \pi}` by the toss of a coin in the other: one peak or two,
+      with the same mean and mean absolute deviation; half of the genes have two peaks in each condition.
 
     All :math:`\varepsilon \sim N(0, 1)`; :math:`w_g` is `module_strength` times a number between 0.8 and 1.2.
 
@@ -77,12 +82,12 @@ def scrna(
     n_cell_types
         Cell types, mixed in equal parts. With more than one, each has markers: one null gene in twenty has 1
         added to its log mean in that type.
-    n_mean, n_spread
-        Genes that differ in mean and in spread.
+    n_mean, n_spread, n_distribution
+        Genes that differ in mean, in spread, and in the shape of their distribution.
     module_size
         Genes in each of the two modules.
-    mean_shift, spread, module_strength
-        Sizes of the three differences, in natural logarithms of the rate.
+    mean_shift, spread, distribution, module_strength
+        Sizes of the four differences, in natural logarithms of the rate.
     donor_effect
         Standard deviation of the donor effects on the log rate.
     dispersion
@@ -99,7 +104,8 @@ def scrna(
     `X` holds log1p of counts scaled to 10,000 a cell, `layers["counts"]` the counts, both CSR float32. `obs`
     has `condition`, `donor` and `cell_type`. `var` has the role of each gene in `truth`, its
     `log_fold_change`, the condition that it is `spread_in`, the cell type that it is `marker_of`, and in
-    `truth_control` and `truth_stimulated` the groups whose connectivity is particular to a condition.
+    `truth_control` and `truth_stimulated` the groups whose connectivity is particular to a condition; with
+    `n_distribution`, also the condition that it has `two_peaks_in`.
 
     Examples
     --------
@@ -110,15 +116,16 @@ def scrna(
     >>> adata.var["truth"].value_counts(sort=False).to_dict()
     {'null': 500, 'mean': 100, 'spread': 100, 'module_stimulated': 50, 'module_shared': 50}
     """
-    require_at_least(0, n_mean=n_mean, n_spread=n_spread, module_size=module_size)
-    require_at_least(0, spread=spread, donor_effect=donor_effect, dispersion=dispersion, dropout=dropout)
+    require_at_least(0, n_mean=n_mean, n_spread=n_spread, n_distribution=n_distribution, module_size=module_size)
+    require_at_least(0, spread=spread, distribution=distribution)
+    require_at_least(0, donor_effect=donor_effect, dispersion=dispersion, dropout=dropout)
     require_at_least(1, n_cell_types=n_cell_types, library_size=library_size)
     donors = _donors_of(n_donors, paired)
     require_at_least(max(map(len, donors.values())), n_cells=n_cells)
 
     rng = np.random.default_rng(random_state)
     log_mean = np.log(rng.gamma(0.6, 1 / 0.3, size=n_genes) + 1e-8)
-    role = _assign_roles(log_mean, [n_mean, n_spread, module_size, module_size], rng)
+    role = _assign_roles(log_mean, [n_mean, n_spread, module_size, module_size, n_distribution], rng)
     genes = _Genes(
         role=role,
         log_mean=log_mean,
@@ -128,6 +135,7 @@ def scrna(
         spread_in=_alternate(role == "spread", rng),
         weight=module_strength * rng.uniform(0.8, 1.2, n_genes),
         marker_of=_assign_markers(role, n_cell_types, rng),
+        two_peaks_in=_alternate(role == "distribution", rng),
     )
     donor_shift = donor_effect * rng.standard_normal((n_donors, n_genes))
 
@@ -135,7 +143,7 @@ def scrna(
     for condition in CONDITIONS:
         for donor, size in zip(donors[condition], _shares(n_cells, len(donors[condition])), strict=True):
             cell_type = rng.integers(n_cell_types, size=size)
-            eta = genes.log_rate(condition, cell_type, spread, rng) + donor_shift[donor]
+            eta = genes.log_rate(condition, cell_type, spread, distribution, rng) + donor_shift[donor]
             depth = rng.lognormal(np.log(library_size), 0.25, size=(size, 1))
             batches.append(_count(eta, depth, dispersion, dropout, rng))
             obs.append(_describe(condition, donor, cell_type))
@@ -152,8 +160,11 @@ class _Genes:
     spread_in: np.ndarray  # condition, or "none"
     weight: np.ndarray
     marker_of: np.ndarray  # number of the cell type, −1 for none
+    two_peaks_in: np.ndarray  # condition, or "none"
 
-    def log_rate(self, condition: str, cell_type: np.ndarray, spread: float, rng: np.random.Generator) -> np.ndarray:
+    def log_rate(
+        self, condition: str, cell_type: np.ndarray, spread: float, distribution: float, rng: np.random.Generator
+    ) -> np.ndarray:
         """Log rate of each cell and gene before donor and depth; cells × genes."""
         stimulated = condition == "stimulated"
         eta = np.tile(self.log_mean, (len(cell_type), 1))
@@ -163,6 +174,11 @@ class _Genes:
         _add_latent(eta, self.spread_in == condition, np.full(eta.shape[1], spread), rng, common=False)
         _add_latent(eta, self.role == "module_stimulated", self.weight, rng, common=stimulated)
         _add_latent(eta, self.role == "module_shared", self.weight, rng, common=True)
+        shaped, peaked = self.role == "distribution", self.two_peaks_in == condition
+        _add_latent(eta, shaped & ~peaked, np.full(eta.shape[1], distribution), rng, common=False)
+        # as far from zero as |κε| on average, so that the spread is no larger than with one peak
+        height = distribution * np.sqrt(2 / np.pi)
+        eta[:, peaked] += height * rng.choice([-1.0, 1.0], size=(len(eta), np.count_nonzero(peaked)))
         return eta
 
 
@@ -198,8 +214,9 @@ def _assign_roles(log_mean: np.ndarray, sizes: list[int], rng: np.random.Generat
     expressed = np.flatnonzero(log_mean >= np.median(log_mean))
     if sum(sizes) > len(expressed):
         raise ValueError(
-            f"n_genes={len(log_mean)} is too small: n_mean + n_spread + 2 * module_size = {sum(sizes)} genes "
-            f"need a role, which only the better expressed half can have; take {2 * sum(sizes)} or more."
+            f"n_genes={len(log_mean)} is too small: n_mean + n_spread + n_distribution + 2 * module_size = "
+            f"{sum(sizes)} genes need a role, which only the better expressed half can have; "
+            f"take {2 * sum(sizes)} or more."
         )
     chosen = rng.permutation(expressed)
     role = np.full(len(log_mean), ROLES[0], dtype=object)
@@ -262,9 +279,10 @@ def _annotate(counts: sparse.csr_matrix, obs: pd.DataFrame, genes: _Genes, n_cel
     obs["cell_type"] = pd.Categorical(obs["cell_type"])
     module = np.where(genes.role == "module_stimulated", "module_stimulated", BACKGROUND)
     marker = [f"type_{t + 1}" if t >= 0 else "none" for t in genes.marker_of]
+    planted = "distribution" in genes.role
     var = pd.DataFrame(
         {
-            "truth": pd.Categorical(genes.role, categories=list(ROLES)),
+            "truth": pd.Categorical(genes.role, categories=list(ROLES if planted else ROLES[:-1])),
             "log_fold_change": genes.log_fold_change,
             "spread_in": pd.Categorical(genes.spread_in, categories=["none", *CONDITIONS]),
             "marker_of": pd.Categorical(marker),
@@ -273,6 +291,8 @@ def _annotate(counts: sparse.csr_matrix, obs: pd.DataFrame, genes: _Genes, n_cel
         },
         index=numbered(["gene"], [len(module)]),
     )
+    if planted:
+        var["two_peaks_in"] = pd.Categorical(genes.two_peaks_in, categories=["none", *CONDITIONS])
     totals = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
     scaled = (sparse.diags(1e4 / totals) @ counts).log1p().astype(np.float32)
     return ad.AnnData(scaled.tocsr(), obs=obs, var=var, layers={"counts": counts})

@@ -7,6 +7,7 @@ from ._disc import disc, disc_significance
 from ._disc_features import disc_features
 from ._dufs import dufs, dufs_training, laplacian_score
 from ._feature_diffmap import feature_diffmap
+from ._gene_sets import gene_sets, gmt
 from ._informed import (
     informed_clusters,
     informed_covariance,
@@ -31,6 +32,8 @@ __all__ = [
     "dufs",
     "dufs_training",
     "feature_diffmap",
+    "gene_sets",
+    "gmt",
     "informed_clusters",
     "informed_covariance",
     "informed_distances",

@@ -31,14 +31,19 @@ OF_A_METRIC = {
 }
 #: shipped by packages that need not be there
 REAL = ("breast_cancer",)
+#: shipped by packages that diffnb needs
+SHIPPED = {"pbmc": datasets.pbmc}
 #: what may be given without its name
 FIRST = {"partial_correlation": ["p"], "two_moons": ["n_nuisance"]}
 WITHOUT_CONDITIONS = ("two_moons",)
+#: columns of obs that can be compared
+CONDITIONS = ("condition", "moon", "bulk_labels")
 IMPORTED = {
     "from_image_pair": lambda: datasets.from_image_pair(np.ones((2, 3, 4)), np.ones((2, 3, 4))),
     "from_parcels": lambda: datasets.from_parcels(np.ones((4, 3)), conditions=list("aabb"), subjects=list("stst")),
 }
 MADE = {name: lambda name=name: getattr(datasets, name)(**SIMULATED[name]) for name in SIMULATED} | IMPORTED
+MADE |= SHIPPED
 MADE |= {name: lambda name=name: getattr(datasets, name)(**OF_A_METRIC[name]) for name in OF_A_METRIC}
 
 
@@ -89,7 +94,7 @@ def test_comes_back_from_zarr_unchanged(adata, tmp_path):
 
 def test_conditions_are_categorical_and_names_unique(adata):
     if "hidden" not in adata.obsm:
-        condition = adata.obs["condition" if "condition" in adata.obs else "moon"]
+        condition = adata.obs[next(c for c in CONDITIONS if c in adata.obs)]
         assert condition.dtype == "category"
         assert condition.nunique() == len(condition.cat.categories) >= 2
     assert adata.obs_names.is_unique

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 from diffnb.datasets import scrna
 
@@ -87,6 +87,36 @@ def test_spread_genes_spread_in_one_condition_and_hardly_move(cells):
     assert np.median(ratio[wide == "stimulated"]) > 1.2
     assert np.median(ratio[wide == "control"]) < 1 / 1.2
     assert np.abs(stimulated.mean(axis=0) - control.mean(axis=0)).mean() < 0.12
+
+
+@pytest.fixture(scope="module")
+def shaped():
+    return scrna(n_cells=600, n_genes=800, n_distribution=60, donor_effect=0.0)
+
+
+def test_distribution_genes_keep_their_mean_and_mean_deviation(shaped):
+    control, stimulated = (values(shaped, c, "distribution") for c in ("control", "stimulated"))
+    deviation = [np.abs(x - np.median(x, axis=0)).mean(axis=0) for x in (control, stimulated)]
+    shift = np.abs(stimulated.mean(axis=0) - control.mean(axis=0)) / control.std(axis=0)
+    assert shift.mean() < 0.1
+    assert np.median(deviation[1] / deviation[0]) == pytest.approx(1, abs=0.05)
+
+
+def test_distribution_genes_have_lighter_tails_where_they_have_two_peaks(shaped):
+    top = np.asarray(shaped.X.mean(axis=0)).ravel()[(shaped.var["truth"] == "distribution").to_numpy()]
+    where = shaped.var.loc[shaped.var["truth"] == "distribution", "two_peaks_in"].to_numpy()
+    tails = {c: stats.kurtosis(values(shaped, c, "distribution"), axis=0) for c in ("control", "stimulated")}
+    strong = top > np.median(top)
+    assert (tails["control"] < tails["stimulated"])[strong & (where == "control")].all()
+    assert (tails["stimulated"] < tails["control"])[strong & (where == "stimulated")].all()
+    assert (where == "control").sum() == 30
+
+
+def test_distribution_genes_are_planted_on_demand_only(cells, shaped):
+    assert "distribution" not in cells.var["truth"].cat.categories
+    assert "two_peaks_in" not in cells.var
+    assert (shaped.var["truth"] == "distribution").sum() == 60
+    assert (shaped.var.loc[shaped.var["truth"] != "distribution", "two_peaks_in"] == "none").all()
 
 
 def test_every_donor_has_one_condition_unless_paired(cells):

@@ -1,4 +1,4 @@
-"""The first things a newcomer reads must be true: README, docs and quickstart."""
+"""The first things a newcomer reads must be true: README, docs and notebooks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 QUICKSTART = ROOT / "notebooks" / "00_quickstart.ipynb"
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PLACES = [Path("/home"), Path("/Users"), Path.home(), Path(tempfile.gettempdir()), ROOT]
 # a home at the root of the file system would be found in every link
 MACHINE_PATHS = [f"{place}/" for place in PLACES if place != Path("/")]
-LARGEST = 1_500_000
+LARGEST = 3_000_000
+LARGEST_QUICKSTART = 1_500_000
 
 
 def name(path):
@@ -32,9 +34,14 @@ def relative_links(text):
     return [t.split("#")[0] for t in targets if not re.match(r"[a-z]+:|#", t)]
 
 
+@pytest.fixture(scope="module", params=NOTEBOOKS, ids=name)
+def path(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def notebook():
-    return nbformat.read(QUICKSTART, as_version=4)
+def notebook(path):
+    return nbformat.read(path, as_version=4)
 
 
 @pytest.fixture(scope="module")
@@ -68,35 +75,41 @@ def test_every_relative_link_and_picture_exists(page):
     assert missing == []
 
 
-@pytest.mark.parametrize("page", [*PAGES, QUICKSTART], ids=name)
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=name)
 def test_no_page_names_a_place_on_some_machine(page):
     text = page.read_text(encoding="utf-8")
     assert [path for path in MACHINE_PATHS if path in text] == []
 
 
-def test_links_in_the_quickstart_exist(notebook):
+def test_links_in_a_notebook_exist(notebook, path):
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    assert relative_links(text)
-    assert [t for t in relative_links(text) if not (QUICKSTART.parent / t).exists()] == []
+    assert [t for t in relative_links(text) if not (path.parent / t).exists()] == []
 
 
-def test_the_quickstart_was_run_from_top_to_bottom(notebook):
+def test_the_quickstart_leads_on_to_the_docs():
+    cells = nbformat.read(QUICKSTART, as_version=4).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert "../docs/significance.md" in relative_links(text)
+
+
+def test_every_notebook_was_run_from_top_to_bottom(notebook):
     counts = [cell.execution_count for cell in notebook.cells if cell.cell_type == "code"]
     assert counts == list(range(1, len(counts) + 1))
 
 
-def test_the_quickstart_shows_tables_and_figures_and_nothing_went_wrong(outputs):
+def test_every_notebook_shows_tables_and_figures_and_nothing_went_wrong(outputs, path):
     kinds = [o.output_type for o in outputs]
     assert "error" not in kinds
     assert [o.text for o in outputs if o.output_type == "stream" and o.name == "stderr"] == []
-    assert sum("image/png" in o.get("data", {}) for o in outputs) >= 5
-    assert sum("text/html" in o.get("data", {}) for o in outputs) >= 5
+    at_least = 5 if path == QUICKSTART else 2
+    assert sum("image/png" in o.get("data", {}) for o in outputs) >= at_least
+    assert sum("text/html" in o.get("data", {}) for o in outputs) >= at_least
 
 
-def test_the_quickstart_opens_with_any_python_kernel(notebook):
+def test_every_notebook_opens_with_any_python_kernel(notebook):
     assert notebook.metadata.kernelspec.name == "python3"
     assert "widgets" not in notebook.metadata
 
 
-def test_the_quickstart_is_small_enough_to_download():
-    assert QUICKSTART.stat().st_size <= LARGEST
+def test_every_notebook_is_small_enough_to_download(path):
+    assert path.stat().st_size <= (LARGEST_QUICKSTART if path == QUICKSTART else LARGEST)

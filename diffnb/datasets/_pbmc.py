@@ -1,0 +1,47 @@
+"""Real blood cells, shipped by scanpy."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+from scipy import sparse
+
+
+def pbmc() -> ad.AnnData:
+    """Load 700 blood cells of one donor with 765 genes, as log-normalised expression (Zheng et al. 2017).
+
+    The excerpt of 10x Genomics' 68,000 mononuclear cells that scanpy ships as
+    :func:`scanpy.datasets.pbmc68k_reduced`; nothing is downloaded. There, `X` is scaled to unit variance and
+    clipped, which takes the spread out of every gene and makes negative numbers of zeros. Here `X` is what
+    scanpy keeps in `raw`: log1p of counts scaled to 10,000 a cell, with the zeros. The total was taken over
+    all genes of the cell, of which these 765 are a part.
+
+    All cells come from one donor, so there is no `sample_key` to give: p-values have cells as units and
+    speak of this donor only.
+
+    Returns
+    -------
+    `X` is CSR float32. `obs` has the cell type in `bulk_labels`, by likeness to sorted cells, and clusters in
+    `louvain`, besides `n_genes`, `n_counts`, `percent_mito`, `S_score`, `G2M_score` and `phase`. `obsm` has
+    scanpy's `X_pca` and `X_umap`, made of the scaled values.
+
+    References
+    ----------
+    Zheng et al., *Massively parallel digital transcriptional profiling of single cells*, Nature
+    Communications 2017.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.pbmc()
+    >>> adata.shape
+    (700, 765)
+    >>> int((adata.obs["bulk_labels"] == "CD19+ B").sum())
+    95
+    """
+    import scanpy as sc
+
+    shipped = sc.datasets.pbmc68k_reduced()
+    values = sparse.csr_matrix(shipped.raw.X, dtype=np.float32)
+    embeddings = {name: np.asarray(shipped.obsm[name]) for name in ("X_pca", "X_umap")}
+    return ad.AnnData(values, obs=shipped.obs.copy(), var=shipped.raw.var[[]].copy(), obsm=embeddings)

@@ -1,0 +1,86 @@
+"""Groups of features as sets with names, for programs that test them for enrichment."""
+
+from __future__ import annotations
+
+from anndata import AnnData
+
+from .._keys import unique
+from ._disc import disc
+
+BACKGROUND = "background"
+
+
+def gene_sets(adata: AnnData, *, group: str | None = None, key: str = "disc") -> dict[str, list[str]]:
+    """Read the groups of features as sets, the background left out.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
+    group
+        A condition; all by default.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    Name of each group and its features, those with the highest score first. Groups come in the order of
+    their numbers, condition by condition; empty where no group was found. What decoupler, gseapy and other
+    programs for enrichment take as they are; :func:`diffnb.get.gmt` gives the same as the text of a file.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.newly_connected(n_obs=500)
+    >>> dn.tl.disc(adata, "condition")
+    >>> {name: len(features) for name, features in dn.get.gene_sets(adata, group="A").items()}
+    {'A1': 23, 'A2': 25}
+    """
+    return {name: features for name, _, features in _sets(adata, group, key)}
+
+
+def gmt(adata: AnnData, *, group: str | None = None, key: str = "disc") -> str:
+    r"""Write out the groups of features in the GMT format, a line each: name, description, features.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
+    group
+        A condition; all by default.
+    key
+        The `key_added` of the call.
+
+    Returns
+    -------
+    The text of a `.gmt` file, its fields parted by tabs; the description names the condition. Nothing is
+    written to disk: `Path("groups.gmt").write_text(dn.get.gmt(adata))` does it. Tabs and line breaks within
+    names, which the format does not know, become spaces.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.newly_connected(n_obs=500)
+    >>> dn.tl.disc(adata, "condition")
+    >>> text = dn.get.gmt(adata, group="A")
+    >>> [line.split("\t")[:2] for line in text.splitlines()]
+    [['A1', 'DiSC, condition A'], ['A2', 'DiSC, condition A']]
+    """
+    text = ""
+    for name, condition, features in _sets(adata, group, key):
+        fields = [name, f"DiSC, condition {condition}", *features]
+        text += "\t".join(" ".join(field.split()) for field in fields) + "\n"
+    return text
+
+
+def _sets(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, list[str]]]:
+    """Name, condition and features of every group."""
+    table = disc(adata, group=group, key=key)
+    found = []
+    for condition, rows in table.groupby("group", sort=False):
+        members = rows.sort_values("score", ascending=False, kind="stable").groupby("feature_group", observed=True)
+        names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND and n in members.groups]
+        found += [(str(name), str(condition), [str(feature) for feature in members.groups[name]]) for name in names]
+    # the eleventh group of "A" and the first of "A1" have one name
+    told_apart = unique([name for name, _, _ in found])
+    return [(name, condition, features) for name, (_, condition, features) in zip(told_apart, found, strict=True)]
