@@ -6,6 +6,7 @@ from ._fmri import nback_fmri
 from ._hyperspectral import hyperspectral_tarp
 from ._import import from_image_pair, from_parcels
 from ._metric import curved_square, hidden_square, two_types
+from ._mnist import mnist
 from ._moons import two_moons
 from ._pbmc import pbmc
 from ._planted import planted_groups
@@ -28,6 +29,7 @@ __all__ = [
     "from_parcels",
     "hidden_square",
     "hyperspectral_tarp",
+    "mnist",
     "nback_fmri",
     "newly_connected",
     "nuisance_factor",

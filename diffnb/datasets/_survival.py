@@ -12,7 +12,7 @@ CLINICAL = ("age", "er", "grade", "size")
 def breast_cancer() -> ad.AnnData:
     """Load 76 genes of 198 breast cancers with the time to distant metastasis (Desmedt et al. 2007).
 
-    Shipped by scikit-survival, which has to be installed (`pip install scikit-survival`); nothing is
+    Shipped by scikit-survival, which has to be installed (`pip install 'diffnb[tutorials]'`); nothing is
     downloaded.
 
     Returns
@@ -30,7 +30,7 @@ def breast_cancer() -> ad.AnnData:
         from sksurv.datasets import load_breast_cancer
     except ImportError:
         raise ImportError(
-            "breast_cancer is shipped by scikit-survival; install it with pip install scikit-survival."
+            "breast_cancer is shipped by scikit-survival; install it with pip install 'diffnb[tutorials]'."
         ) from None
     table, outcome = load_breast_cancer()
     genes = [name for name in table.columns if name not in CLINICAL]

@@ -30,7 +30,7 @@ OF_A_METRIC = {
     "two_types": {"n_obs": 40, "n_features": 36},
 }
 #: shipped by packages that need not be there
-REAL = ("breast_cancer",)
+REAL = ("breast_cancer", "mnist")
 #: shipped by packages that diffnb needs
 SHIPPED = {"pbmc": datasets.pbmc}
 #: what may be given without its name
