@@ -44,7 +44,7 @@ def scrna(
     .. math::
 
         \eta_{cg} &= \log \mu_g + \delta_{dg} + \text{shift}_g + \text{latent}_{cg}, \qquad
-        \lambda_{cg} = L_c\, e^{\eta_{cg}} \big/ \textstyle\sum_h e^{\eta_{ch}}, \\
+        \lambda_{cg} = L_c\, e^{\eta_{cg}} / {\textstyle\sum_h} e^{\eta_{ch}}, \\
         y_{cg} &\sim \operatorname{NegBin}(\text{mean } \lambda_{cg}, \text{variance }
         \lambda_{cg} + \phi \lambda_{cg}^2), \qquad
         P(y_{cg} \text{ lost}) = m / (m + \lambda_{cg}),
