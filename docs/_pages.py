@@ -173,5 +173,6 @@ def gather() -> None:
 
 
 def unlisted(index: str) -> list[str]:
-    """Return the pages of the source folder that a table of contents does not name."""
-    return [page.stem for page in sorted(DOCS.glob("*.md")) if not re.search(rf"^{page.stem}$", index, re.MULTILINE)]
+    """Return the pages of the source folder that the index does not name."""
+    named = {"index", *(line.strip() for line in index.splitlines())}
+    return [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in named]

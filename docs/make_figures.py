@@ -364,7 +364,7 @@ def how_informed():
             transform=ax.transAxes,
             va="top",
             weight="bold",
-            bbox=dict(fc="white", ec="none", pad=1),
+            bbox={"fc": "white", "ec": "none", "pad": 1},
         )
         bare(ax)
         step(ax, "3" if ax is axes[2] else "4", "before" if ax is axes[2] else "after")
