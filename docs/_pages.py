@@ -58,11 +58,7 @@ def site_page(path: Path) -> Path | None:
 
 
 def site_link(target: str, written_in: Path, shown_as: Path) -> str:
-    """Return what a link of a file must be on its page.
-
-    >>> site_link("../notebooks/02_fmri.ipynb", DOCS / "significance.md", Path("significance.md"))
-    'tutorials/02_fmri.ipynb'
-    """
+    """Return what a link of a file must be on its page."""
     name, hash_, anchor = target.partition("#")
     if re.match(r"[a-z]+:", target) or not name:
         return target
@@ -72,6 +68,8 @@ def site_link(target: str, written_in: Path, shown_as: Path) -> str:
     page = site_page(path)
     if page is None and path.suffix in PICTURES:
         page = Path(os.path.relpath(path, DOCS))
+    if page is None and path.is_dir():
+        return BLOB.replace("/blob/", "/tree/") + path.relative_to(ROOT).as_posix()
     if page is None:
         return BLOB + path.relative_to(ROOT).as_posix() + hash_ + anchor
     return Path(os.path.relpath(page, shown_as.parent)).as_posix() + hash_ + anchor
@@ -151,17 +149,16 @@ def function_pages() -> Iterator[Path]:
 
     for room in ROOMS:
         module = getattr(diffnb, room)
-        first, _, rest = (module.__doc__ or "").partition("\n")
-        title = f"{room}: {first[0].lower()}{first[1:].rstrip('.')}" if room not in first.lower() else first.rstrip(".")
-        lines = [title, "=" * len(title), "", rest.strip(), "", f".. currentmodule:: diffnb.{room}", ""]
+        title = f"diffnb.{room}"
+        lines = [title, "=" * len(title), "", module.__doc__ or "", "", f".. currentmodule:: diffnb.{room}", ""]
         lines += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
         lines += [f"   {name}" for name in module.__all__]
         lines += PANEL if room == "panels" else []
         yield write(DOCS / "api" / f"{room}.rst", "\n".join([*lines, ""]))
         for name in module.__all__:
-            whole = f"diffnb.{room}.{name}"
-            text = f"{whole}\n{'=' * len(whole)}\n\n.. currentmodule:: diffnb.{room}\n\n.. autofunction:: {name}\n"
-            yield write(DOCS / FUNCTIONS / f"{whole}.rst", text)
+            title = f"{room}.{name}"
+            text = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: diffnb.{room}\n\n.. autofunction:: {name}\n"
+            yield write(DOCS / FUNCTIONS / f"diffnb.{title}.rst", text)
 
 
 def gather() -> None:

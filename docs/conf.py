@@ -13,6 +13,7 @@ from sphinx import addnodes
 from sphinx.ext.napoleon import NumpyDocstring
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
+from sphinx.util.inspect import TypeAliasForwardRef
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
@@ -34,6 +35,7 @@ root_doc = "index"
 default_role = "literal"
 
 nb_execution_mode = "off"
+nb_merge_streams = True
 nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # the panels leave a picture; no script from elsewhere
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
@@ -44,9 +46,11 @@ html_math_renderer = "mathml"
 
 autosummary_generate = False  # the pages are written by _pages, from the __all__ of every room
 autodoc_typehints = "description"
-autodoc_typehints_description_target = "all"
+autodoc_typehints_description_target = "documented"
+autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {"KernelFunction": "KernelFunction"}
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 maximum_signature_line_length = 88
@@ -61,6 +65,7 @@ html_theme = "sphinx_book_theme"
 html_title = f"diffnb {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options = {
@@ -69,6 +74,7 @@ html_theme_options = {
     "use_issues_button": True,
     "show_toc_level": 2,
     "home_page_in_toc": True,
+    "navbar_persistent": [],  # one field to search in is enough, that of the sidebar
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark-high-contrast",
 }
@@ -82,6 +88,8 @@ def returns_as_written(self: NumpyDocstring, section: str) -> list[str]:
 
 
 NumpyDocstring._parse_returns_section = returns_as_written  # type: ignore[method-assign]
+# the name of an alias, where it is part of a union
+TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
 
 
 def mathml(self, node) -> None:

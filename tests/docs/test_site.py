@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -27,6 +28,7 @@ URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["pro
 FUNCTIONS = [
     f"diffnb.{room}.{name}" for room in ("tl", "get", "pl", "panels", "datasets") for name in getattr(dn, room).__all__
 ]
+PAGES = runpy.run_path(str(DOCS / "_pages.py"))
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ROOT_PAGES = {
     "CONTRIBUTING.md": "contributing",
@@ -91,6 +93,37 @@ def pages(built):
     html = built[0]
     found = [path for path in sorted(html.rglob("*.html")) if "_static" not in path.parts]
     return {path.relative_to(html).as_posix(): Page(path) for path in found}
+
+
+@pytest.mark.parametrize(
+    ("link", "written_in", "leads_to"),
+    [
+        ("../notebooks/02_fmri.ipynb", "docs/significance.md", "tutorials/02_fmri.ipynb"),
+        ("../docs/sparda.md#limits", "notebooks/00_quickstart.ipynb", "../sparda.md#limits"),
+        ("docs/reproduction.md", "CONTRIBUTING.md", "../reproduction.md"),
+        ("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "code_of_conduct.md"),
+        ("../LICENSE", "docs/ecosystem.md", f"{URLS['Repository']}/blob/main/LICENSE"),
+        ("../benchmarks", "docs/reproduced.md", f"{URLS['Repository']}/tree/main/benchmarks"),
+        ("images/sweep.svg", "docs/choosing.md", "images/sweep.svg"),
+        ("https://example.org/a.md", "docs/choosing.md", "https://example.org/a.md"),
+    ],
+)
+def test_links_between_files_become_links_between_pages(link, written_in, leads_to):
+    path = ROOT / written_in
+    borrowed = Path("project", ROOT_PAGES.get(written_in, "") + ".md")
+    shown_as = PAGES["site_page"](path) if path.suffix == ".ipynb" or "docs" in written_in else borrowed
+    assert PAGES["site_link"](link, path, shown_as) == leads_to
+
+
+def test_code_is_left_alone_when_links_are_turned():
+    text = "`[a](../LICENSE)`\n\n```\n[a](../LICENSE)\n```\n"
+    assert PAGES["with_site_links"](text, DOCS / "index.md", Path("index.md")) == text
+
+
+def test_a_page_that_somebody_adds_is_listed_by_itself():
+    assert "sparda" in PAGES["unlisted"]("dufs\n")
+    assert "dufs" not in PAGES["unlisted"]("dufs\n")
+    assert "index" not in PAGES["unlisted"]("")
 
 
 def test_it_builds_without_a_warning(built):
@@ -162,11 +195,12 @@ def test_no_page_loads_a_script_a_style_or_a_picture_from_elsewhere(pages):
 
 
 def test_links_to_the_repository_lead_to_files_that_are_there(pages):
-    links = {link for page in pages.values() for link in page.links if "/blob/" in link}
     base = URLS["Changelog"].removesuffix("CHANGELOG.md")
-    assert links
-    assert [link for link in links if not link.startswith(base)] == []
-    assert [link for link in links if not (ROOT / link.removeprefix(base).split("#")[0]).exists()] == []
+    found = {link.replace("/tree/", "/blob/") for page in pages.values() for link in page.links}
+    named = {link for link in found if link.startswith(URLS["Repository"]) and "/blob/" in link}
+    assert len(named) > 5
+    assert [link for link in named if not link.startswith(base)] == []
+    assert [link for link in named if not (ROOT / link.removeprefix(base).split("#")[0]).exists()] == []
 
 
 def test_the_address_of_the_repository_is_written_in_no_page_of_the_docs():
