@@ -10,11 +10,12 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/lib/*' -not -path '*/generated/*' \
 	-not -path '*/__pycache__/*' -not -name .built -not -name .checked)
 
-.PHONY: help python lab test lint types unit bundle extension browser notebooks clean
+.PHONY: help python lab test lint types unit bundle extension browser notebooks docs clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
 	@echo "make test   set up, then run ruff, mypy, the tests in Python, TypeScript and a browser, and the notebooks"
+	@echo "make docs   set up, then build the documentation into docs/_build/html"
 	@echo "make clean  remove the virtual environment and caches"
 
 python:
@@ -69,6 +70,12 @@ browser: bundle
 notebooks: $(VENV)/.test
 	$(BIN)/python -m pytest --nbmake notebooks -p no:warnings
 
+# nothing is fetched and no notebook is run; a warning is an error
+docs: $(VENV)/.test
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs docs/_build/html
+	@echo "Built docs/_build/html/index.html"
+
 clean:
+	rm -rf docs/_build docs/project docs/api/generated docs/api/*.rst docs/tutorials/*.ipynb
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .coverage build dist
 	rm -rf diffnb/labextension lab/node_modules lab/lib lab/src/generated lab/.built lab/.checked

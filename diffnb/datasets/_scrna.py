@@ -45,17 +45,17 @@ def scrna(
 
     .. math::
 
-        \eta_{cg} &= \log \mu_g + \delta_{dg} + \text{shift}_g + \text{latent}_{cg}, \qquad
-        \lambda_{cg} = L_c\, e^{\eta_{cg}} \big/ \textstyle\sum_h e^{\eta_{ch}}, \\
+        \eta_{cg} &= \log \mu_g + \delta_{dg} + \text{shift}_g + \text{latent}_{cg}, \\
+        \lambda_{cg} &= L_c\, e^{\eta_{cg}} / {\textstyle\sum_h} e^{\eta_{ch}}, \\
         y_{cg} &\sim \operatorname{NegBin}(\text{mean } \lambda_{cg}, \text{variance }
-        \lambda_{cg} + \phi \lambda_{cg}^2), \qquad
-        P(y_{cg} \text{ lost}) = m / (m + \lambda_{cg}),
+        \lambda_{cg} + \phi \lambda_{cg}^2), \\
+        P(y_{cg} \text{ lost}) &= m / (m + \lambda_{cg}),
 
     the last being logistic in :math:`\log \lambda`. Donor effects are :math:`\delta \sim N(0, s_d^2)`. The
     condition enters by role, given at random to genes above the median mean:
 
     - mean: `shift` is half the `log_fold_change` of the gene in stimulated cells and minus half in control
-      cells; fold changes are ±`mean_shift`, give or take 0.2;
+      cells; fold changes are ±\ `mean_shift`, give or take 0.2;
     - spread: `latent` is :math:`\tau \varepsilon_{cg}` in one condition and 0 in the other, :math:`\tau`
       being `spread`, so that the mean log rate stays as it is; half of the genes spread in each condition;
     - module_stimulated: `latent` is :math:`w_g \varepsilon_c` in stimulated cells, one :math:`\varepsilon_c`

@@ -1,0 +1,175 @@
+"""What the site takes from elsewhere in the repository: notebooks, root files, the list of public functions.
+
+Copies and generated pages go into folders that git ignores. Links between files, which work on GitHub, are turned
+into links between pages, or into links to the repository where the site has no such page.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import nbformat
+import yaml
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+REPOSITORY = PROJECT["urls"]["Repository"]
+#: where a file of the repository is read; the address is written in pyproject.toml only
+BLOB = PROJECT["urls"]["Changelog"].removesuffix("CHANGELOG.md")
+
+TUTORIALS, BORROWED, FUNCTIONS = "tutorials", "project", "api/generated"
+#: files of the root that are pages of the site, too
+ROOT_PAGES = {
+    "CONTRIBUTING.md": "contributing",
+    "CHANGELOG.md": "changelog",
+    "CODE_OF_CONDUCT.md": "code_of_conduct",
+    "CITATION.cff": "citing",
+}
+ROOMS = ("tl", "get", "pl", "panels", "datasets")
+#: what panels are, below the list of functions that open them
+PANEL = [
+    "",
+    "What every panel has",
+    "--------------------",
+    "",
+    ".. autoclass:: diffnb.panels._frame.Panel",
+    "   :members: set, run, stop, wait, code, snapshot",
+    "   :no-undoc-members:",
+    "   :class-doc-from: class",
+]
+PICTURES = (".png", ".svg", ".jpg")
+
+
+def site_page(path: Path) -> Path | None:
+    """Return the page, relative to the source folder of the site, that shows a file of the repository."""
+    name = path.relative_to(ROOT)
+    if name.as_posix() in ROOT_PAGES:
+        return Path(BORROWED, ROOT_PAGES[name.as_posix()] + ".md")
+    if name.parts[:1] == ("notebooks",) and path.suffix == ".ipynb":
+        return Path(TUTORIALS, path.name)
+    if name.parts[:1] == ("docs",) and path.suffix == ".md":
+        return path.relative_to(DOCS)
+    return None
+
+
+def site_link(target: str, written_in: Path, shown_as: Path) -> str:
+    """Return what a link of a file must be on its page."""
+    name, hash_, anchor = target.partition("#")
+    if re.match(r"[a-z]+:", target) or not name:
+        return target
+    path = Path(os.path.normpath(written_in.parent / name))
+    if not path.exists() or not path.is_relative_to(ROOT):
+        return target  # sphinx will say that it leads nowhere
+    page = site_page(path)
+    if page is None and path.suffix in PICTURES:
+        page = Path(os.path.relpath(path, DOCS))
+    if page is None and path.is_dir():
+        return BLOB.replace("/blob/", "/tree/") + path.relative_to(ROOT).as_posix()
+    if page is None:
+        return BLOB + path.relative_to(ROOT).as_posix() + hash_ + anchor
+    return Path(os.path.relpath(page, shown_as.parent)).as_posix() + hash_ + anchor
+
+
+def with_site_links(text: str, written_in: Path, shown_as: Path) -> str:
+    """Turn every relative link of a Markdown text, outside of code, into one that holds on the site."""
+    pieces = re.split(r"(^ *```.*?^ *```|`[^`\n]+`)", text, flags=re.DOTALL | re.MULTILINE)
+    for i in range(0, len(pieces), 2):
+        pieces[i] = re.sub(
+            r"(\]\()([^)\s]+)", lambda found: found[1] + site_link(found[2], written_in, shown_as), pieces[i]
+        )
+    return "".join(pieces)
+
+
+def write(page: Path, text: str) -> Path:
+    """Write a page, unless it says the same already: sphinx reads what has changed."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    if not page.exists() or page.read_text(encoding="utf-8") != text:
+        page.write_text(text, encoding="utf-8")
+    return page
+
+
+def notebook_pages() -> Iterator[Path]:
+    """Copy the notebooks."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        shown_as = Path(TUTORIALS, path.name)
+        notebook = nbformat.read(path, as_version=4)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = with_site_links(cell.source, path, shown_as)
+        yield write(DOCS / shown_as, nbformat.writes(notebook))
+
+
+def root_pages() -> Iterator[Path]:
+    """Copy the root files that are pages, and write the one on citing."""
+    for name, page in ROOT_PAGES.items():
+        shown_as = Path(BORROWED, f"{page}.md")
+        text = (ROOT / name).read_text(encoding="utf-8")
+        text = citing(yaml.safe_load(text)) if name == "CITATION.cff" else with_site_links(text, ROOT / name, shown_as)
+        yield write(DOCS / shown_as, text)
+
+
+def people(authors: Iterable[dict[str, str]]) -> str:
+    """Return names as BibTeX joins them."""
+    return " and ".join(
+        f"{a['family-names']}, {a['given-names']}" if "family-names" in a else f"{{{a['name']}}}" for a in authors
+    )
+
+
+def bibtex(entry: dict) -> str:
+    """Return one reference of a CITATION.cff as BibTeX."""
+    kind, where = ("article", "journal") if entry["type"] == "article" else ("inproceedings", "booktitle")
+    place = entry["journal"] if kind == "article" else entry["conference"]["name"]
+    key = entry["authors"][0]["family-names"].lower() + str(entry["year"])
+    fields = {"title": f"{{{entry['title']}}}", "author": people(entry["authors"]), where: place, "year": entry["year"]}
+    return f"@{kind}{{{key},\n" + "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items()) + "}\n"
+
+
+def citing(citation: dict) -> str:
+    """Return the page on citing, from CITATION.cff."""
+    software = (
+        f"@software{{diffnb,\n  title = {{{{{citation['title']}}}}},\n  author = {{{people(citation['authors'])}}},\n"
+        f"  version = {{{citation['version']}}},\n  url = {{{citation['repository-code']}}},\n}}\n"
+    )
+    papers = "\n".join(bibtex(entry) for entry in citation["references"])
+    return (
+        f"# Citing\n\n{citation['message']}\n\nThis page is written from "
+        f"[CITATION.cff]({BLOB}CITATION.cff), which GitHub and Zotero read too.\n\n"
+        f"```bibtex\n{software}```\n\n## The papers\n\n```bibtex\n{papers}```\n"
+    )
+
+
+def function_pages() -> Iterator[Path]:
+    """Write a page of tables for every room, and one page for every public function."""
+    import diffnb
+
+    for room in ROOMS:
+        module = getattr(diffnb, room)
+        title = f"diffnb.{room}"
+        lines = [title, "=" * len(title), "", module.__doc__ or "", "", f".. currentmodule:: diffnb.{room}", ""]
+        lines += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
+        lines += [f"   {name}" for name in module.__all__]
+        lines += PANEL if room == "panels" else []
+        yield write(DOCS / "api" / f"{room}.rst", "\n".join([*lines, ""]))
+        for name in module.__all__:
+            title = f"{room}.{name}"
+            text = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: diffnb.{room}\n\n.. autofunction:: {name}\n"
+            yield write(DOCS / FUNCTIONS / f"diffnb.{title}.rst", text)
+
+
+def gather() -> None:
+    """Bring all of it into the source folder, and take away what is no longer there."""
+    kept = {*notebook_pages(), *root_pages(), *function_pages()}
+    old = [*(DOCS / TUTORIALS).glob("*.ipynb"), *(DOCS / BORROWED).glob("*.md"), *(DOCS / "api").rglob("*.rst")]
+    for page in set(old) - kept:
+        page.unlink()
+
+
+def unlisted(index: str) -> list[str]:
+    """Return the pages of the source folder that the index does not name."""
+    named = {"index", *(line.strip() for line in index.splitlines())}
+    return [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in named]

@@ -1,0 +1,149 @@
+"""Sphinx: `make docs` builds the site into docs/_build/html. Nothing is fetched, no notebook is run."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from docutils import nodes
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
+from sphinx.ext.napoleon import NumpyDocstring
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.inspect import TypeAliasForwardRef
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+
+import _pages
+
+import diffnb
+
+log = logging.getLogger("diffnb.docs")
+
+project = "diffnb"
+author = "The diffnb developers"
+copyright = author
+version = release = diffnb.__version__
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton"]
+exclude_patterns = ["_build", "Thumbs.db", ".DS_Store"]
+root_doc = "index"
+# `x` in a docstring is code, as everywhere else
+default_role = "literal"
+
+nb_execution_mode = "off"
+nb_merge_streams = True
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # the panels leave a picture; no script from elsewhere
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 4
+myst_update_mathjax = False
+myst_dmath_double_inline = True
+# equations are MathML, made here: browsers draw it themselves, and no script is loaded
+html_math_renderer = "mathml"
+
+autosummary_generate = False  # the pages are written by _pages, from the __all__ of every room
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+autodoc_type_aliases = {"KernelFunction": "KernelFunction"}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+maximum_signature_line_length = 88
+python_use_unqualified_type_names = True
+add_module_names = False
+
+# every reference within diffnb must lead somewhere; those to other packages need their inventories, from the network
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!diffnb\.).*")]
+
+html_theme = "sphinx_book_theme"
+html_title = f"diffnb {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "repository_url": _pages.REPOSITORY,
+    "use_repository_button": True,
+    "use_issues_button": True,
+    "show_toc_level": 2,
+    "home_page_in_toc": True,
+    "navbar_persistent": [],  # one field to search in is enough, that of the sidebar
+    "pygments_light_style": "tango",
+    "pygments_dark_style": "github-dark-high-contrast",
+}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+
+def returns_as_written(self: NumpyDocstring, section: str) -> list[str]:
+    """Take a Returns section as the sentences that it is, not as a list of types."""
+    return self._format_block(":returns: ", self._dedent(self._consume_to_next_section()))
+
+
+NumpyDocstring._parse_returns_section = returns_as_written  # type: ignore[method-assign]
+# the name of an alias, where it is part of a union
+TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
+
+
+def mathml(self, node) -> None:
+    """Write an equation as MathML."""
+    try:
+        self.body.append(tex2mathml(node.astext(), as_block=isinstance(node, nodes.math_block)))
+    except MathError as error:
+        log.warning("cannot write this equation as MathML: %s", error, location=node)
+    raise nodes.SkipNode
+
+
+class LinkedNames(SphinxTransform):
+    """Let every `dn.tl.disc` in the text lead to its page."""
+
+    default_priority = 5
+
+    def apply(self, **kwargs: object) -> None:
+        """Wrap the names of public functions that stand alone."""
+        for literal in list(self.document.findall(nodes.literal)):
+            found = re.fullmatch(r"(?:(?:dn|diffnb)\.)?(\w+)\.(\w+)(?:\(.*\))?", literal.astext())
+            if not found or found[1] not in _pages.ROOMS or found[2] not in getattr(diffnb, found[1]).__all__:
+                continue
+            if isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
+                continue
+            target = f"diffnb.{found[1]}.{found[2]}"
+            link = addnodes.pending_xref(
+                "", refdomain="py", reftype="func", reftarget=target, refexplicit=True, refwarn=True
+            )
+            literal.replace_self(link)
+            link += literal
+
+
+def read(app, docname: str, source: list[str]) -> None:
+    """Make the links of a page hold, and list in the index what others have added."""
+    path = Path(app.env.doc2path(docname))
+    if path.suffix != ".md" or docname.startswith(_pages.BORROWED + "/"):
+        return
+    if docname == app.config.root_doc:
+        source[0] = source[0].replace("<others>", "\n".join(_pages.unlisted(source[0])))
+    source[0] = _pages.with_site_links(source[0], path, path.relative_to(app.srcdir))
+
+
+def panel(app, env, node, text):
+    """Let the class of each panel lead to what all of them have."""
+    if not re.fullmatch(r"diffnb\.panels\._\w+\.\w+Panel", node.get("reftarget", "")):
+        return None
+    target = "diffnb.panels._frame.Panel"
+    return env.domains["py"].resolve_xref(env, node["refdoc"], app.builder, "class", target, node, text)
+
+
+def setup(app) -> None:
+    """Gather the pages, then let Sphinx read them."""
+    _pages.gather()
+    app.add_html_math_renderer("mathml", inline_renderers=(mathml, None), block_renderers=(mathml, None))
+    app.add_transform(LinkedNames)
+    app.connect("source-read", read)
+    app.connect("missing-reference", panel)

@@ -1,0 +1,274 @@
+"""The site is built as a reader will see it: whole, from the sources, with the network out of reach."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import matplotlib.pyplot as plt
+import nbformat
+import pytest
+import yaml
+
+import diffnb as dn
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+FUNCTIONS = [
+    f"diffnb.{room}.{name}" for room in ("tl", "get", "pl", "panels", "datasets") for name in getattr(dn, room).__all__
+]
+PAGES = runpy.run_path(str(DOCS / "_pages.py"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+ROOT_PAGES = {
+    "CONTRIBUTING.md": "contributing",
+    "CHANGELOG.md": "changelog",
+    "CODE_OF_CONDUCT.md": "code_of_conduct",
+    "CITATION.cff": "citing",
+}
+#: pages whose code is meant to run as it stands, from the first block to the last
+RUNNABLE = ["choosing", "coming_from", "how_disc", "how_dufs", "how_informed", "how_sparda", "index", "which_method"]
+#: put before all other modules of the build: whoever opens a connection is written down, and refused
+NO_NETWORK = """
+import socket, traceback
+
+def refused(*args, **kwargs):
+    with open({path!r}, "a") as file:
+        file.write(repr(args) + "".join(traceback.format_stack()))
+    raise OSError("the build must not need the network")
+
+socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refused
+"""
+
+
+class Page(HTMLParser):
+    """What a page has, shows and leads to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loaded, self.tags = set(), [], [], Counter()
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.tags[tag] += 1
+        self.ids |= {given[key] for key in ("id", "name") if given.get(key)}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in ("script", "img", "iframe", "source", "video") and given.get("src"):
+            self.loaded.append(given["src"])
+        if tag == "link" and given.get("rel") in ("stylesheet", "preload", "icon", "modulepreload"):
+            self.loaded.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The folder of the site, what the build said, and who asked for the network."""
+    folder = tmp_path_factory.mktemp("site")
+    asked = folder / "network.txt"
+    (folder / "first").mkdir()
+    (folder / "first" / "sitecustomize.py").write_text(NO_NETWORK.format(path=str(asked)), encoding="utf-8")
+    paths = [str(folder / "first"), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths)), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--nitpicky", "--fresh-env"]
+    command += ["--doctree-dir", str(folder / "doctrees"), str(DOCS), str(folder / "html")]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
+    return folder / "html", done, asked
+
+
+@pytest.fixture(scope="module")
+def pages(built):
+    """All pages by their path."""
+    html = built[0]
+    found = [path for path in sorted(html.rglob("*.html")) if "_static" not in path.parts]
+    return {path.relative_to(html).as_posix(): Page(path) for path in found}
+
+
+@pytest.mark.parametrize(
+    ("link", "written_in", "leads_to"),
+    [
+        ("../notebooks/02_fmri.ipynb", "docs/significance.md", "tutorials/02_fmri.ipynb"),
+        ("../docs/sparda.md#limits", "notebooks/00_quickstart.ipynb", "../sparda.md#limits"),
+        ("docs/reproduction.md", "CONTRIBUTING.md", "../reproduction.md"),
+        ("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "code_of_conduct.md"),
+        ("../LICENSE", "docs/ecosystem.md", f"{URLS['Repository']}/blob/main/LICENSE"),
+        ("../benchmarks", "docs/reproduced.md", f"{URLS['Repository']}/tree/main/benchmarks"),
+        ("images/sweep.svg", "docs/choosing.md", "images/sweep.svg"),
+        ("https://example.org/a.md", "docs/choosing.md", "https://example.org/a.md"),
+    ],
+)
+def test_links_between_files_become_links_between_pages(link, written_in, leads_to):
+    path = ROOT / written_in
+    borrowed = Path("project", ROOT_PAGES.get(written_in, "") + ".md")
+    shown_as = PAGES["site_page"](path) if path.suffix == ".ipynb" or "docs" in written_in else borrowed
+    assert PAGES["site_link"](link, path, shown_as) == leads_to
+
+
+def test_code_is_left_alone_when_links_are_turned():
+    text = "`[a](../LICENSE)`\n\n```\n[a](../LICENSE)\n```\n"
+    assert PAGES["with_site_links"](text, DOCS / "index.md", Path("index.md")) == text
+
+
+def test_a_page_that_somebody_adds_is_listed_by_itself():
+    assert "sparda" in PAGES["unlisted"]("dufs\n")
+    assert "dufs" not in PAGES["unlisted"]("dufs\n")
+    assert "index" not in PAGES["unlisted"]("")
+
+
+def test_it_builds_without_a_warning(built):
+    _, done, _ = built
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+
+
+def test_nothing_is_asked_of_the_network_while_it_builds(built):
+    _, done, asked = built
+    assert "build succeeded" in done.stdout
+    assert not asked.exists(), asked.read_text(encoding="utf-8")
+
+
+def test_the_guard_of_the_network_would_tell(tmp_path):
+    asked = tmp_path / "network.txt"
+    (tmp_path / "sitecustomize.py").write_text(NO_NETWORK.format(path=str(asked)), encoding="utf-8")
+    code = "import urllib.request as r; r.urlopen('http://localhost:9/')"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+    assert done.returncode != 0
+    assert "urlopen" in asked.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_public_function_has_a_page_that_its_room_lists(name, pages):
+    page = pages[f"api/generated/{name}.html"]
+    assert name in page.ids
+    assert "Examples" in page.text
+    room = pages[f"api/{name.split('.')[1]}.html"]
+    assert f"generated/{name}.html#{name}" in room.links
+
+
+def test_every_page_of_the_docs_can_be_reached_from_the_index(pages):
+    linked = set(pages["index.html"].links)
+    written = {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    borrowed = {f"project/{page}" for page in ROOT_PAGES.values()}
+    assert {f"{page}.html" for page in written | borrowed} <= linked
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_notebook_is_a_tutorial_under_its_own_title(path, pages):
+    title = re.search(r"^# (.+)$", nbformat.read(path, as_version=4).cells[0].source, re.MULTILINE)[1]
+    assert f"{path.stem}.html" in pages["tutorials/index.html"].links
+    page = pages[f"tutorials/{path.stem}.html"]
+    assert unescape(re.search(r"<h1>([^<]*)<a class=.headerlink", page.text)[1]) == title.replace("`", "")
+    assert page.tags["img"] > 0
+
+
+def test_every_link_within_the_site_leads_somewhere(built, pages):
+    html, lost = built[0], []
+    for name, page in pages.items():
+        for link in [*page.links, *page.loaded]:
+            if re.match(r"[a-z]+:", link):
+                continue
+            target, _, anchor = link.partition("#")
+            path = (html / name).parent / unquote(target.split("?")[0]) if target else html / name
+            path = Path(os.path.normpath(path))
+            other = path.relative_to(html).as_posix()
+            if not path.exists() or (anchor and other in pages and unquote(anchor) not in pages[other].ids):
+                lost.append((name, link))
+    assert lost == []
+
+
+def test_no_page_loads_a_script_a_style_or_a_picture_from_elsewhere(pages):
+    elsewhere = [(name, src) for name, page in pages.items() for src in page.loaded if re.match(r"(\w+:)?//", src)]
+    assert elsewhere == []
+    assert not [name for name, page in pages.items() if re.search(r"mathjax|require\.min\.js", page.text, re.I)]
+
+
+def test_links_to_the_repository_lead_to_files_that_are_there(pages):
+    base = URLS["Changelog"].removesuffix("CHANGELOG.md")
+    found = {link.replace("/tree/", "/blob/") for page in pages.values() for link in page.links}
+    named = {link for link in found if link.startswith(URLS["Repository"]) and "/blob/" in link}
+    assert len(named) > 5
+    assert [link for link in named if not link.startswith(base)] == []
+    assert [link for link in named if not (ROOT / link.removeprefix(base).split("#")[0]).exists()] == []
+
+
+def test_the_address_of_the_repository_is_written_in_no_page_of_the_docs():
+    written = [path.name for path in DOCS.rglob("*.py") if URLS["Repository"] in path.read_text(encoding="utf-8")]
+    written += [path.name for path in DOCS.glob("*.md") if URLS["Repository"] in path.read_text(encoding="utf-8")]
+    assert written == []
+
+
+@pytest.mark.parametrize("page", ["how_disc", "how_sparda", "how_dufs", "how_informed"])
+def test_equations_are_drawn_by_the_browser_itself(page, pages):
+    source = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    assert pages[f"{page}.html"].tags["math"] >= source.count("\n$$\n") // 2 > 0
+    assert "$" not in re.sub(r"<(pre|script).*?</\1>", "", pages[f"{page}.html"].text, flags=re.DOTALL)
+
+
+def test_names_of_functions_in_the_text_lead_to_their_pages(pages):
+    links = pages["which_method.html"].links
+    assert {
+        "api/generated/diffnb.tl.disc.html#diffnb.tl.disc",
+        "api/generated/diffnb.tl.sparda.html#diffnb.tl.sparda",
+    } <= {*links}
+
+
+def test_every_figure_that_is_drawn_is_shown(pages):
+    drawn = re.search(r"for f in \((.*?)\)", (DOCS / "make_figures.py").read_text(encoding="utf-8"))[1].split(", ")
+    shown = {Path(src).stem for page in pages.values() for src in page.loaded}
+    assert set(drawn) <= shown
+
+
+def blocks(page):
+    """The Python code of a page, in order."""
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    found = re.findall(r"^( *)```python\n(.*?)^ *```", text, flags=re.DOTALL | re.MULTILINE)
+    return ["\n".join(line.removeprefix(indent) for line in code.splitlines()) for indent, code in found]
+
+
+@pytest.mark.parametrize("page", RUNNABLE)
+def test_the_code_of_a_page_runs_as_it_stands(page):
+    seen: dict[str, object] = {}
+    assert blocks(page)
+    for code in blocks(page):
+        exec(compile(code, f"{page}.md", "exec"), seen)
+    plt.close("all")
+    if page == "which_method":
+        true = seen["adata"].var_names[seen["adata"].var["truth"]]
+        for by in ("by_sparda", "by_disc", "by_scorecard"):
+            assert set(seen[by]) == set(true), by
+
+
+def test_the_citation_has_an_entry_for_every_paper(pages):
+    references = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))["references"]
+    text = re.sub(r"<[^>]+>", "", pages["project/citing.html"].text)
+    assert all(entry["title"] in text and str(entry["year"]) in text for entry in references)
+
+
+def test_what_is_copied_for_the_site_is_not_kept_in_git():
+    listed = subprocess.run(["git", "ls-files", "docs"], capture_output=True, text=True, cwd=ROOT)
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    kept = listed.stdout.split()
+    assert not [path for path in kept if path.endswith((".ipynb", ".rst")) or "/project/" in path]
+
+
+def test_the_services_build_what_make_builds():
+    service = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text(encoding="utf-8"))
+    assert (ROOT / service["sphinx"]["configuration"]).exists()
+    assert service["sphinx"]["fail_on_warning"] is True
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    steps = [step["run"] for step in workflow["jobs"]["test"]["steps"] if "run" in step]
+    assert {"bash .ci/run", "make docs"} <= set(steps)
+    assert json.dumps(workflow).count("secrets") == 0
