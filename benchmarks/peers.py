@@ -25,7 +25,7 @@ from statistics import median
 from typing import Any
 
 from _peers import METHODS
-from _tools import ROOT, save, table
+from _tools import ROOT, table
 from _truth import FLAVOURS, SIZES
 
 N_OBS = 1000
@@ -62,6 +62,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
         for p in options.p:
             for name in options.only or METHODS:
                 python = sys.executable if name in OURS else options.python
+                before = len(rows)
                 for seed in range(options.seeds if p < 10_000 else 1):
                     case = {"name": name, "flavour": flavour, "n": N_OBS, "p": p, "seed": seed}
                     result = in_a_process(python, {"run": case}, options.limit, options.threads)
@@ -69,6 +70,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
                     print(f"  {flavour}, p = {p}, {name}, seed {seed}: {result['status']}", file=sys.stderr, flush=True)
                     if result["status"] != "ran":
                         break  # another seed would say the same
+                keep(rows[before:], [])
     return rows
 
 
@@ -122,10 +124,15 @@ def ratios(options: argparse.Namespace) -> list[dict[str, Any]]:
     return found
 
 
-def kept(previous: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Put new rows in the place of earlier ones of the same method, flavour and size."""
-    measured = {(r["name"], r["flavour"], r["p"]) for r in new}
-    return [r for r in previous if (r["name"], r["flavour"], r["p"]) not in measured] + new
+def keep(rows: list[dict[str, Any]], turns: list[dict[str, Any]]) -> None:
+    """Write new rows in the place of earlier ones of the same method, flavour and size."""
+    path = ROOT / "results" / "peers.json"
+    previous = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": [], "ratios": []}
+    measured = {(r["name"], r["flavour"], r["p"]) for r in rows}
+    others = [r for r in previous["rows"] if (r["name"], r["flavour"], r["p"]) not in measured]
+    path.parent.mkdir(exist_ok=True)
+    results = {"rows": others + rows, "ratios": turns or previous["ratios"]}
+    path.write_text(json.dumps(results, indent=1, default=float), encoding="utf-8")
 
 
 def main() -> None:
@@ -140,8 +147,6 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5, help="turns of the scorecard and Wilcoxon")
     parser.add_argument("--ratio", action="store_true", help="only the time beside Wilcoxon")
     options = parser.parse_args()
-    path = ROOT / "results" / "peers.json"
-    previous = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": [], "ratios": []}
     rows = [] if options.ratio else measure(options)
     for flavour in options.flavours:
         for p in options.p if rows else ():
@@ -157,7 +162,8 @@ def main() -> None:
         keys = ("scorecard", "wilcoxon", "ratio", "lowest", "highest")
         cells = [[t["flavour"], t["threads"], *(t.get(k, t.get("status")) for k in keys)] for t in turns]
         table("The scorecard beside scanpy's Wilcoxon, p = 2000", head, cells)
-    save("peers", {"rows": kept(previous["rows"], rows), "ratios": turns or previous["ratios"]})
+    keep([], turns)
+    print("\nwritten: benchmarks/results/peers.json")
 
 
 if __name__ == "__main__":
