@@ -1,13 +1,19 @@
-"""DiSC against the plain twin and the Gram products it cannot avoid: python benchmarks/speed.py [repeats].
+"""How fast, and how time grows: python benchmarks/speed.py [repeats] [--only ratios | growth].
 
-Ratios of medians over repeats that take turns, in one run; wall-clock times are shown for orientation only.
+`ratios`: DiSC against the plain twin and the Gram products it cannot avoid, medians over repeats that take turns, in
+one run; wall-clock times are shown for orientation only. `growth`: exponents of processor time in the number of
+observations (features fixed) and of features (observations fixed), by least squares on logarithms over four sizes,
+each the faster of two runs.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import subprocess
 import sys
+import time
+import warnings
 
 import numpy as np
 from _tools import DATA, interleaved, save, table
@@ -78,8 +84,85 @@ def import_seconds(repeats):
     return float(np.median([float(run.stdout) for run in runs]))
 
 
-if __name__ == "__main__":
-    repeats = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+#: numbers of observations (both conditions together) and of features that growth is measured over
+MANY_OBS, MANY_FEATURES = (500, 1000, 2000, 4000), (250, 500, 1000, 2000)
+FIXED_FEATURES, FIXED_OBS = 300, 500
+
+
+def calls():
+    """Return the public calls whose growth is measured, with as little chosen from the data as they allow."""
+    import diffnb as dn
+
+    return {
+        "tl.disc": lambda x: dn.tl.disc(x, "condition"),
+        "tl.scorecard": lambda x: dn.tl.scorecard(x, "condition"),
+        "tl.sparda, 20 features": lambda x: dn.tl.sparda(x, "condition", n_features=20),
+        "tl.dufs, batches of 250": lambda x: dn.tl.dufs(x, batch_size=250, n_steps=30, early_stopping=False),
+        "tl.informed_distance, local, neighbours only": lambda x: dn.tl.informed_distance(
+            x, local=True, full=False, n_clusters=10, n_components=3
+        ),
+    }
+
+
+def annotated(n, p):
+    import anndata
+    import pandas as pd
+
+    x = np.concatenate(correlated(n // 2, p, 2))
+    obs = pd.DataFrame({"condition": np.repeat(["a", "b"], n // 2)}, index=[str(i) for i in range(n)])
+    return anndata.AnnData(x, obs=obs)
+
+
+def cpu_seconds(call, adata, runs=2):
+    spent = []
+    for _ in range(runs):
+        copy = adata.copy()
+        start = time.process_time()
+        call(copy)
+        spent.append(time.process_time() - start)
+    return min(spent)
+
+
+def exponent(sizes, seconds):
+    """Slope of log time on log size."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def growth():
+    warnings.simplefilter("ignore")
+    rows = []
+    for name, call in calls().items():
+        call(annotated(200, 100))  # imports and compilers
+        in_obs = [cpu_seconds(call, annotated(n, FIXED_FEATURES)) for n in MANY_OBS]
+        in_features = [cpu_seconds(call, annotated(FIXED_OBS, p)) for p in MANY_FEATURES]
+        rows.append(
+            {
+                "call": name,
+                "n": dict(zip(MANY_OBS, in_obs, strict=True)),
+                "p": dict(zip(MANY_FEATURES, in_features, strict=True)),
+                "exponent in n": exponent(MANY_OBS, in_obs),
+                "exponent in p": exponent(MANY_FEATURES, in_features),
+                "exponent in p, upper half": exponent(MANY_FEATURES[-2:], in_features[-2:]),
+                "exponent in n, upper half": exponent(MANY_OBS[-2:], in_obs[-2:]),
+            }
+        )
+        print(f"  {name}", file=sys.stderr, flush=True)
+    cells = [
+        [
+            row["call"],
+            *(f"{row[f'exponent in {axis}']:.2f} ({row[f'exponent in {axis}, upper half']:.2f})" for axis in "np"),
+            " ".join(f"{s:.2f}" for s in row["n"].values()),
+            " ".join(f"{s:.2f}" for s in row["p"].values()),
+        ]
+        for row in rows
+    ]
+    head = ["call", "exponent in n (last doubling)", "in p (last doubling)"]
+    head += [f"CPU s, n = {MANY_OBS}, p = {FIXED_FEATURES}", f"CPU s, p = {MANY_FEATURES}, n = {FIXED_OBS}"]
+    table("Growth of processor time", head, cells)
+    save("growth", {"rows": rows})
+
+
+def ratios(repeats):
     twin_rows = [
         against_twin("p=250, n=1000, two conditions", correlated(1000, 250, 2), 30, 20, repeats),
         against_twin("p=784, n=1000, two conditions", correlated(1000, 784, 2), 10, 20, max(3, repeats // 2)),
@@ -92,3 +175,14 @@ if __name__ == "__main__":
     seconds = import_seconds(repeats)
     table("Import", ["what", "seconds"], [["diffnb after anndata", seconds]])
     save("speed", {"twin": twin_rows, "gram": gram_rows, "import": seconds})
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("repeats", type=int, nargs="?", default=5)
+    parser.add_argument("--only", choices=["ratios", "growth"])
+    asked = parser.parse_args()
+    if asked.only != "growth":
+        ratios(asked.repeats)
+    if asked.only != "ratios":
+        growth()

@@ -31,6 +31,9 @@ FOLDS = ((8, 160), (4, 40), (2, MIN_OBS))
 NULL_CONTRASTS = {2: 1, 4: 1, 8: 3}
 #: degrees of freedom given to the variance that Fisher z has for most pairs
 PRIOR_DF = 20.0
+#: share of partners that pass the lower of both levels by chance, and the standard deviations by which its sum has to
+#: stand out to count at all, so that features without a difference are not ordered by it
+WIDE, SLACK = 0.02, 1.0
 #: share of the null values beyond which the generalised Pareto distribution takes over
 TAIL = 0.1
 #: null values that are enough where features are few, and the most deals of the folds to get them
@@ -41,9 +44,12 @@ def connectivity(group: Matrix, reference: Matrix, /, *, seed: int = 0, n_jobs: 
     """Test for every feature whether its correlations with all others differ between two conditions.
 
     With z the Fisher transform of a correlation, t_jk is the difference in z of features j and k over its
-    standard error, and the statistic of j is Σ_k max(t_jk² − c, 0), where c is passed by one partner in all
-    by chance. The result is in standard deviations of its null distribution; NaN for features that are
-    constant in a condition, and for all with fewer than `MIN_OBS` observations in one.
+    standard error, and the excess of j over a level c is Σ_k max(t_jk² − c, 0). One level is passed by one
+    partner in all by chance and sees a few strong changes, the other by `WIDE` of the partners and sees many
+    weak ones. The statistic is the first, in standard deviations of its null distribution, and what the
+    second is above `SLACK` of its own. The result is in standard deviations of its null distribution again;
+    NaN for features that are constant in a condition, and for all with fewer than `MIN_OBS` observations in
+    one.
     """
     n_features = group.shape[1]
     varies = varying(group, reference)
@@ -90,33 +96,41 @@ def _over_deals(matrices: Sequence[Matrix], n_folds: int, seed: int, n_jobs: int
     for _ in range(n_deals):
         units = [Units(x, np.array_split(rng.permutation(x.shape[0]), n_folds)) for x in matrices]
         deals.append(_excess(units, n_jobs))
-    null = np.concatenate([null.ravel() for _, null in deals])
-    observed = deals[0][0]
+    observed = deals[0][:, 0]
+    null = np.concatenate([excess[:, 1:].reshape(len(excess), -1) for excess in deals], axis=1)
+    mean, deviation = null.mean(axis=1), null.std(axis=1)
+    deviation[deviation == 0] = 1.0
+    observed, null = (_both_levels(*((x.T - mean) / deviation).T) for x in (observed, null))
     return (observed - null.mean()) / (null.std() or 1.0), tail_pval(observed, null)
 
 
-def _excess(units: Sequence[Units], n_jobs: int | None) -> tuple[Floats, Floats]:
-    """Sum up the excess of every feature: observed, and a row for each contrast that holds no difference."""
+def _both_levels(narrow: Floats, wide: Floats) -> Floats:
+    return np.asarray(narrow + np.maximum(wide - SLACK, 0.0))
+
+
+def _excess(units: Sequence[Units], n_jobs: int | None) -> Floats:
+    """Sum up the excess of every feature: levels × (observed, then contrasts without a difference) × features."""
     n_features, n_folds = units[0].matrix.shape[1], len(units[0].rows)
     n_null = NULL_CONTRASTS[n_folds]
     df = 2 * (n_folds - 1 - n_null) + PRIOR_DF
-    level = float(special.fdtri(1, df, 1 - 1 / n_features))
+    # with few features one partner is a larger share than the wide one, and both levels are the same
+    levels = special.fdtri(1, df, 1 - np.array([1 / n_features, max(WIDE, 1 / n_features)]))
     prior = sum(1 / (rows.size - 3) for unit in units for rows in unit.rows) / n_folds**2
     balanced = hadamard(n_folds) / n_folds
     pairs = _null_pairs(n_null, n_features)
 
     def add_excess(z: Floats, diagonal: bool) -> tuple[Floats, Floats]:
         ours, theirs = (np.tensordot(balanced, half, axes=1) for half in (z[:n_folds], z[n_folds:]))
-        bar = level * _variance([*ours[1 + n_null :], *theirs[1 + n_null :]], prior, df, z.shape[1:])
+        bar = levels[-1] * _variance([*ours[1 + n_null :], *theirs[1 + n_null :]], prior, df, z.shape[1:])
         if diagonal:
             bar[np.tril_indices(len(bar))] = np.inf
-        to_rows, to_columns = (np.empty((1 + len(pairs), size)) for size in bar.shape)
+        to_rows, to_columns = (np.empty((len(levels), 1 + len(pairs), size)) for size in bar.shape)
         for number, (i, j, combine) in enumerate([(0, 0, np.subtract), *pairs]):
-            to_rows[number], to_columns[number] = _excess_of_features(combine(ours[i], theirs[j]), bar, level)
+            sums = _excess_of_features(combine(ours[i], theirs[j]), bar, levels)
+            to_rows[:, number], to_columns[:, number] = sums
         return to_rows, to_columns
 
-    excess = over_tiles(units, add_excess, n_jobs)
-    return excess[0], excess[1:]
+    return over_tiles(units, add_excess, n_jobs)
 
 
 def _null_pairs(n_null: int, n_features: int) -> list[tuple[int, int, np.ufunc]]:
@@ -134,14 +148,16 @@ def _variance(contrasts: Sequence[Floats], prior: float, df: float, shape: tuple
     return variance
 
 
-def _excess_of_features(difference: Floats, bar: Floats, level: float) -> tuple[Floats, Floats]:
-    """Sum over rows and over columns by how much t² of the pairs exceeds the level."""
+def _excess_of_features(difference: Floats, bar: Floats, levels: Floats) -> tuple[Floats, Floats]:
+    """Sum over rows and over columns by how much t² of the pairs exceeds the levels; `bar` is the lowest, the last."""
     squared = np.square(difference, out=difference)
     over = np.flatnonzero(squared > bar)
-    excess = level * (squared.ravel()[over] / bar.ravel()[over] - 1)
     row, column = np.divmod(over, difference.shape[1])
-    n_rows, n_columns = difference.shape
-    return _summed(row, excess, n_rows), _summed(column, excess, n_columns)
+    excess = np.maximum(levels[-1] * squared.ravel()[over] / bar.ravel()[over] - levels[:, None], 0.0)
+    return (
+        np.stack([_summed(row, values, difference.shape[0]) for values in excess]),
+        np.stack([_summed(column, values, difference.shape[1]) for values in excess]),
+    )
 
 
 def _summed(place: Ints, values: Floats, size: int) -> Floats:

@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 from ._typing import Floats, Ints, Matrix
 from .by_sample import Design, connectivity_by_sample, design, two_sample_by_sample
 from .connectivity import connectivity
-from .two_sample import Tested, two_sample
+from .two_sample import Tested, by_columns, two_sample
 
 KINDS = ("mean", "spread", "distribution", "connectivity")
 NONE = "none"
@@ -42,6 +42,7 @@ def scorecard(
 ) -> Scorecard:
     """Compare all features of two conditions; with the samples of their rows, samples are the units."""
     if samples is None:
+        group, reference = by_columns(group), by_columns(reference)  # once for all that follows
         simple = two_sample(group, reference, n_jobs=n_jobs)
         related = connectivity(group, reference, seed=seed, n_jobs=n_jobs)
     else:

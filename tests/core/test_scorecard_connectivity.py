@@ -13,15 +13,15 @@ from diffnb.core.connectivity import connectivity, tail_pval
 
 
 def plain_excess(group, reference, seed):
-    """Loops over pairs: t² of the contrast of fold z, less the level, summed over partners (four folds)."""
+    """Loops over pairs: t² of the contrast of fold z, less either level, summed over partners (four folds)."""
     rng = np.random.default_rng(seed)
     folds = [np.array_split(rng.permutation(len(x)), 4) for x in (group, reference)]
     p = group.shape[1]
     contrasts = hadamard(4) / 4
     df = 2 * 2 + module.PRIOR_DF
-    level = stats.f.isf(1 / p, 1, df)
+    levels = stats.f.isf([1 / p, max(module.WIDE, 1 / p)], 1, df)
     prior = sum(1 / (len(rows) - 3) for half in folds for rows in half) / 16
-    observed, null = np.zeros(p), np.zeros((2, p))
+    observed, null = np.zeros((2, p)), np.zeros((2, 2, p))
     for j in range(p):
         for k in range(p):
             if j == k:
@@ -33,10 +33,15 @@ def plain_excess(group, reference, seed):
             a, b = contrasts @ z[0], contrasts @ z[1]
             residual = 2 * np.sum(a[2:] ** 2 + b[2:] ** 2)
             variance = (residual + module.PRIOR_DF * prior) / df
-            observed[j] += max((a[0] - b[0]) ** 2 / variance - level, 0)
-            null[0, j] += max((a[1] + b[1]) ** 2 / variance - level, 0)
-            null[1, j] += max((a[1] - b[1]) ** 2 / variance - level, 0)
-    return observed, null
+            for i, level in enumerate(levels):
+                observed[i, j] += max((a[0] - b[0]) ** 2 / variance - level, 0)
+                null[i, 0, j] += max((a[1] + b[1]) ** 2 / variance - level, 0)
+                null[i, 1, j] += max((a[1] - b[1]) ** 2 / variance - level, 0)
+    scales = [(values.mean(), values.std()) for values in null]
+    return tuple(
+        (x[0] - scales[0][0]) / scales[0][1] + np.maximum((x[1] - scales[1][0]) / scales[1][1] - module.SLACK, 0)
+        for x in (observed, null)
+    )
 
 
 def block(rng, n, p, size, rho):
@@ -45,8 +50,10 @@ def block(rng, n, p, size, rho):
     return x
 
 
-def test_equals_loops_over_pairs_and_folds(rng, monkeypatch):
+@pytest.mark.parametrize("wide", [0.02, 0.3])
+def test_equals_loops_over_pairs_and_folds(wide, rng, monkeypatch):
     monkeypatch.setattr(module, "ENOUGH", 1)
+    monkeypatch.setattr(module, "WIDE", wide)  # twelve features: the levels are one, or two
     group, reference = block(rng, 60, 12, 5, 0.5), rng.normal(size=(70, 12))
     observed, null = plain_excess(group, reference, seed=3)
     ours = connectivity(group, reference, seed=3)
@@ -58,6 +65,23 @@ def test_finds_what_is_connected_in_one_condition_only(rng):
     result = connectivity(block(rng, 300, 200, 20, 0.4), rng.normal(size=(300, 200)))
     assert result.stat[:20].min() > result.stat[20:].max()
     assert result.pval[:20].max() < 1e-6
+
+
+def auroc(scores, others):
+    return np.mean(scores[:, None] > others)
+
+
+def test_many_weak_changes_and_a_single_strong_one_are_both_seen():
+    weak, strong = [], []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        group, reference = block(rng, 500, 600, 40, 0.14), rng.normal(size=(500, 600))
+        group[:, 40:50] += 0.35 * group[:, 50:60]  # ten pairs
+        stat = connectivity(group, reference).stat
+        weak.append(auroc(stat[:40], stat[60:]))
+        strong.append(auroc(stat[40:60], stat[60:]))
+    assert np.mean(weak) > 0.984
+    assert np.mean(strong) > 0.95
 
 
 @pytest.mark.parametrize(
