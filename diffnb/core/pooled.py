@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -94,7 +95,10 @@ class _Summed:
         n_sums = sum(len(np.unique(codes)) for codes in samples)
         if not n_sums or n_sums * matrices[0].shape[1] ** 2 * 8 > KEPT_PRODUCTS:
             return cls(matrices, affine, (), [])
-        return cls(matrices, affine, samples, _sums_by_sample(matrices, samples))
+        # once for all tests of one analysis, which has one set of samples
+        return cls(
+            matrices, affine, samples, matrices[0].remember("by_sample", partial(_sums_by_sample, matrices, samples))
+        )
 
     def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
         """σ of the conditions that these rows make."""

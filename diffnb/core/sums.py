@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._typing import Floats, Ints, Matrix
-from .arrays import dense64, gram
+from .arrays import dense64, float64, gram
 from .chunked import Chunked, reduce
 
 #: features up to which their products are kept, 200 MB for each condition; above, blocks of them are read anew
@@ -93,7 +93,8 @@ def _origin(x: Chunked) -> Floats:
 
 
 def _sums_of_block(block: Matrix, _: int, __: Ints) -> tuple[Floats, Floats]:
-    return np.asarray(block.sum(axis=0, dtype=np.float64)).ravel(), gram(block)
+    # turned first: a sparse block would sum in its own precision, whatever it is told
+    return np.asarray(float64(block).sum(axis=0)).ravel(), gram(block)
 
 
 def _merged(total: tuple[Floats, Floats], more: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

@@ -77,7 +77,6 @@ def test_bad_values_are_counted_by_column(chunks, counts):
 
 
 def test_one_pass_gives_the_sums_of_several_parts(streamed, counts):
-    passes = []
     halves = [streamed[np.arange(0, 90, 2)], streamed[np.arange(1, 90, 2)]]
     found = sums.summed(halves)
     for offset, part in enumerate(found):
@@ -86,7 +85,7 @@ def test_one_pass_gives_the_sums_of_several_parts(streamed, counts):
         mean, square = part.moments()
         np.testing.assert_allclose(mean, x.mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(square, (x**2).mean(axis=0), atol=1e-12)
-    assert sums.summed(halves)[0] is found[0], f"read again: {passes}"
+    assert sums.summed(halves)[0] is found[0], "read again"
 
 
 def test_a_large_mean_costs_no_digits(rng):
@@ -94,6 +93,15 @@ def test_a_large_mean_costs_no_digits(rng):
     (found,) = sums.summed([chunked.chunked(dense_chunks(x, 40))])
     _, variance = found.mean_and_variance()
     np.testing.assert_allclose(variance, x.var(axis=0), rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [dense_chunks, sparse_chunks])
+def test_single_precision_is_summed_in_double(make, rng):
+    x = rng.gamma(2.0, size=(20_000, 3)).astype(np.float32)
+    (found,) = sums.summed([chunked.chunked(make(x, 5000))])
+    mean, variance = found.mean_and_variance()
+    np.testing.assert_allclose(mean, x.astype(float).mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(variance, x.astype(float).var(axis=0), rtol=1e-11)
 
 
 def test_a_run_is_a_few_chunks_and_never_the_whole(counts, monkeypatch):

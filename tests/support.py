@@ -1,0 +1,200 @@
+"""Which tool takes which kind of data: tried, not claimed. `python tests/support.py` writes docs/support.md."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import anndata
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "support.md"
+N_OBS, N_VARS = 96, 24
+
+HEAD = (
+    "# What takes which data\n\n"
+    "Every tool was run on every kind of data, and its answer compared with the one for an array in memory;"
+    " a test does it again with each change and holds this page to what it finds"
+    " (`python tests/support.py` writes it).\n\n"
+)
+
+FOOT = (
+    "\n**same**: the same answer, to 1e-8."
+    " **in runs**: the same answer, and never more than a part of the data in memory:"
+    " it is read a run of observations at a time."
+    " **read whole**: the same answer, but the data is brought into memory first."
+    " **no**: refused, with an error that says what would do.\n\n"
+    '*backed* is `anndata.read_h5ad(path, backed="r")`; *zarr lazy* and *h5ad lazy* are'
+    " `anndata.experimental.read_lazy(path)`, with sparse data on disk."
+    " To read a backed file in runs, open it with `read_lazy` instead."
+    " More about data that does not fit: [Scale](scale.md).\n"
+)
+
+
+def data():
+    """Two conditions with a few features that move together in one, positive, many of them zero."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(N_OBS, N_VARS))
+    x[: N_OBS // 2, :6] += 2 * rng.normal(size=(N_OBS // 2, 1))
+    x[:, 6:12] += 2 * rng.normal(size=(N_OBS, 1))
+    x = np.where(x > 0.3, x, 0.0)
+    obs = pd.DataFrame(
+        {"condition": pd.Categorical(np.repeat(["A", "B"], N_OBS // 2))}, index=[f"o{i}" for i in range(N_OBS)]
+    )
+    return anndata.AnnData(x, obs=obs, var=pd.DataFrame(index=[f"f{j}" for j in range(N_VARS)]))
+
+
+def tools():
+    """Name of each tool, how it is called here, and the numbers that it finds."""
+    import diffnb as dn
+
+    def after_disc(adata):
+        dn.tl.disc(adata, "condition")
+        dn.tl.meta_features(adata)
+
+    return {
+        "scorecard": (
+            lambda a: dn.tl.scorecard(a, "condition"),
+            lambda a: dn.get.scorecard(a).select_dtypes("number"),
+        ),
+        "disc": (
+            lambda a: dn.tl.disc(a, "condition", n_permutations=2, n_bootstraps=2),
+            lambda a: dn.get.disc(a, group="A").select_dtypes("number"),
+        ),
+        "meta_features": (after_disc, lambda a: a.obsm["X_disc"]),
+        "pda": (lambda a: dn.tl.pda(a, "condition"), lambda a: dn.get.sparda(a, key="pda")["weight"].sort_index()),
+        "sparda": (
+            lambda a: dn.tl.sparda(a, "condition", n_permutations=5),
+            lambda a: dn.get.sparda(a)["weight"].sort_index(),
+        ),
+        "dufs": (lambda a: dn.tl.dufs(a, batch_size=32, n_steps=20), lambda a: dn.get.dufs(a)["gate"].sort_index()),
+        "laplacian_score": (dn.tl.laplacian_score, lambda a: dn.get.laplacian_score(a)["score"].sort_index()),
+        "informed_distance": (
+            lambda a: dn.tl.informed_distance(a, full=False, n_clusters=4),
+            lambda a: dn.get.informed_distances(a).toarray(),
+        ),
+        "informed_distance, local": (
+            lambda a: dn.tl.informed_distance(a, full=False, n_clusters=4, local=True),
+            lambda a: dn.get.informed_distances(a).toarray(),
+        ),
+        "feature_diffmap": (
+            lambda a: dn.tl.feature_diffmap(a, "condition"),
+            lambda a: dn.get.feature_diffmap(a).select_dtypes("number"),
+        ),
+        "feature_change": (lambda a: dn.tl.feature_change(a, "condition"), lambda a: a.var["feature_change"]),
+    }
+
+
+def kinds(folder):
+    """Every kind of data, each made anew where it is asked for."""
+    from anndata.experimental import read_lazy
+    from streams import dense_chunks, sparse_chunks
+
+    def having(make):
+        def made():
+            adata = data()
+            adata.X = make(adata.X)
+            return adata
+
+        return made
+
+    sparse = data()
+    sparse.X = sp.csr_matrix(sparse.X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # writing warns of its own future
+        sparse.write_h5ad(folder / "data.h5ad")
+        sparse.write_zarr(folder / "data.zarr", chunks=(10, N_VARS))
+    return {
+        "ndarray": data,
+        "CSR": having(sp.csr_matrix),
+        "CSC": having(sp.csc_matrix),
+        "backed": lambda: anndata.read_h5ad(folder / "data.h5ad", backed="r"),
+        "dask, dense": having(lambda x: dense_chunks(x, 10)),
+        "dask, sparse": having(lambda x: sparse_chunks(x, 10)),
+        "zarr lazy": lambda: _in_chunks(read_lazy(folder / "data.zarr")),
+        "h5ad lazy": lambda: _in_chunks(read_lazy(folder / "data.h5ad")),
+    }
+
+
+def _in_chunks(adata):
+    # files this small come as one chunk
+    adata.X = adata.X.rechunk((10, -1))
+    return adata
+
+
+@contextlib.contextmanager
+def small_limits():
+    """Let data count as large that is small, and tell the largest block that was in memory."""
+    from diffnb.core import chunked, deals
+
+    seen = [0]
+    real, limits = chunked._assembled, (chunked.RUN, chunked.SPARSE_RUN, deals.SMALL)
+
+    def assembled(grid):
+        block = real(grid)
+        seen.append(block.shape[0] * block.shape[1])
+        return block
+
+    loaded = chunked.Chunked.load
+
+    def load(self):
+        seen.append(self.shape[0] * self.shape[1])
+        return loaded(self)
+
+    chunked._assembled, chunked.Chunked.load = assembled, load
+    chunked.RUN = chunked.SPARSE_RUN = 20 * N_VARS
+    deals.SMALL = 0
+    try:
+        yield lambda: max(seen)
+    finally:
+        chunked._assembled, chunked.Chunked.load = real, loaded
+        chunked.RUN, chunked.SPARSE_RUN, deals.SMALL = limits
+
+
+def tried(run, read, make, expected):
+    """Run a tool on one kind of data, and say in a word how it went."""
+    adata = make()
+    lazy = type(adata.X).__module__.startswith("dask")
+    with small_limits() as largest:
+        try:
+            run(adata)
+        except (TypeError, ValueError, NotImplementedError):
+            return "no"
+        found = np.asarray(read(adata), dtype=float)
+    np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    if lazy:
+        return "in runs" if largest() <= N_OBS * N_VARS / 2 else "read whole"
+    return "read whole" if adata.isbacked else "same"
+
+
+def table():
+    """One row a tool, one column a kind of data."""
+    rows = {}
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = kinds(Path(folder))
+        for name, (run, read) in tools().items():
+            reference = data()
+            run(reference)
+            expected = np.asarray(read(reference), dtype=float)
+            rows[name] = {kind: tried(run, read, make, expected) for kind, make in made.items()}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def page(found):
+    """Write the table as a page of the docs."""
+    lines = [f"| | {' | '.join(found.columns)} |", f"| {' | '.join(['---'] * (1 + len(found.columns)))} |"]
+    lines += [f"| `{name}` | {' | '.join(row)} |" for name, row in zip(found.index, found.to_numpy(), strict=True)]
+    return HEAD + "\n".join(lines) + "\n" + FOOT
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT / "tests"))
+    PAGE.write_text(page(table()), encoding="utf-8")
+    print(PAGE.read_text(encoding="utf-8"))

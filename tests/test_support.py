@@ -1,0 +1,7 @@
+"""The table of what takes which data is what is found when it is tried."""
+
+from support import PAGE, page, table
+
+
+def test_the_page_on_kinds_of_data_tells_what_happens():
+    assert PAGE.read_text(encoding="utf-8") == page(table()), "python tests/support.py writes it anew"
