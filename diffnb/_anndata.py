@@ -71,7 +71,7 @@ def pull(
     min_obs: int = MIN_OBS,
 ) -> Pulled:
     """Validate and take out one matrix per condition, constant and masked features left out."""
-    _tables_in_memory(adata)
+    tables_in_memory(adata)
     categories = validate.conditions(adata, groupby)
     chosen = validate.chosen_groups(categories, groupby, groups)
     rows = _rows_by_group(categories, chosen, groupby, min_obs)
@@ -110,7 +110,7 @@ def pull_all(
     min_obs: int = MIN_OBS,
 ) -> PulledAll:
     """Validate and take out all observations, for methods that know no conditions."""
-    _tables_in_memory(adata)
+    tables_in_memory(adata)
     if adata.n_obs < min_obs:
         raise ValueError(
             f"adata has {adata.n_obs} observation{'s' * (adata.n_obs != 1)}; at least {min_obs} are needed."
@@ -242,7 +242,7 @@ def _readable(source: Any) -> Any:
     return chunked(source) if is_dask(source) else source
 
 
-def _tables_in_memory(adata: AnnData) -> None:
+def tables_in_memory(adata: AnnData) -> None:
     """Read the tables of a lazily read AnnData: they are small, and pandas' alone can be worked with."""
     for name in ("obs", "var"):
         table = getattr(adata, name)
