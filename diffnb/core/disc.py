@@ -181,9 +181,16 @@ def differential(walk: Walk, others: Sequence[Floats], settings: Settings, /) ->
 
 def diffusion_map(matrix: Matrix, count: int, settings: Settings, /) -> tuple[Floats, Floats]:
     """Diffusion map of the features of one condition: non-trivial eigenvalues and right eigenvectors of P."""
-    (points,) = as_points([matrix], settings.standardize)
-    values, vectors = walk_eigenvectors(feature_walk(points, settings), count + 1, seed=settings.seed)
-    return values[1:], vectors[:, 1:]
+    return diffusion_maps([matrix], count, settings)[0]
+
+
+def diffusion_maps(matrices: Sequence[Matrix], count: int, settings: Settings, /) -> list[tuple[Floats, Floats]]:
+    """Diffusion maps of the features of each condition, by itself."""
+    found = []
+    for points in as_points(matrices, settings.standardize):
+        values, vectors = walk_eigenvectors(feature_walk(points, settings), count + 1, seed=settings.seed)
+        found.append((values[1:], vectors[:, 1:]))
+    return found
 
 
 def limited(settings: Settings, n_features: int, /) -> Settings:

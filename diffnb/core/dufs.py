@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -10,9 +10,11 @@ import numpy as np
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import dense64, mean_and_variance, rows_of
+from .chunked import Chunked
 from .dufs_loss import Graph, score_of
 from .dufs_objective import Evaluated, Gates, evaluate
 from .graph import ROUNDING
+from .progress import quietly
 
 Optimizer: TypeAlias = Literal["normalized", "adam", "sgd"]
 Standardize: TypeAlias = Literal["global"]
@@ -33,6 +35,8 @@ ALL, OPENED = 0.98, 0.5
 #: which it must
 WINDOW, NOISY_WINDOW, GAIN = 20, 60, 1e-3
 MOMENTUM, SECOND = 0.9, 0.999
+#: numbers in the batches that one pass over data read in runs gathers, 256 MB
+GATHERED = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +90,36 @@ class Observations:
     batch_size: int
     #: all of them standardised, where they fit into one batch
     whole: Floats | None
+    #: batches that are read in one pass, where they must be read
+    at_once: int = 1
 
     def batches(self, rng: np.random.Generator) -> Iterator[Floats]:
         """Standardised batches for ever, all observations once before any comes twice."""
         while self.whole is not None:
             yield self.whole
-        n = self.x.shape[0]
+        n, size = self.x.shape[0], self.batch_size
+        # what is left over at the end comes in another order next time
+        starts = range(0, n - size + 1, size)
         while True:
             order = rng.permutation(n)
-            # what is left over at the end comes in another order next time
-            for start in range(0, n - self.batch_size + 1, self.batch_size):
-                yield self.take(np.sort(order[start : start + self.batch_size]))
+            for first in range(0, len(starts), self.at_once):
+                chosen = [np.sort(order[s : s + size]) for s in starts[first : first + self.at_once]]
+                yield from self._taken(chosen)
+
+    def first(self, rng: np.random.Generator) -> Floats:
+        """Return the first of these batches alone."""
+        return next(replace(self, at_once=1).batches(rng))
+
+    def _taken(self, batches: Sequence[Ints]) -> Iterator[Floats]:
+        """Take batches; those that must be read are read together."""
+        if not isinstance(self.x, Chunked):
+            yield from map(self.take, batches)
+            return
+        rows = np.concatenate(batches)
+        with quietly():
+            loaded = replace(self, x=self.x[rows].load())
+        for number in range(len(batches)):
+            yield loaded.take(np.arange(number * self.batch_size, (number + 1) * self.batch_size))
 
     def take(self, rows: Ints) -> Floats:
         """Take some observations, dense and standardised."""
@@ -106,7 +129,10 @@ class Observations:
 
 
 def observations(x: Matrix, /, *, standardize: Standardize | None, batch_size: int | None) -> Observations:
-    """Prepare batches; a sparse matrix becomes rows that can be taken quickly."""
+    """Prepare batches; a sparse matrix becomes rows that can be taken quickly.
+
+    Batches of data that is read in runs come from all over it: several of them are gathered in one pass.
+    """
     n, d = x.shape
     size = n if batch_size is None else min(batch_size, n)
     if standardize is None:
@@ -118,7 +144,8 @@ def observations(x: Matrix, /, *, standardize: Standardize | None, batch_size: i
         inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros(d), where=spreads)
     if getattr(x, "format", "csr") == "csc":
         x = x.tocsr()
-    ready = Observations(x, mean, inverse, size, None)
+    at_once = max(1, GATHERED // (size * d)) if isinstance(x, Chunked) else 1
+    ready = Observations(x, mean, inverse, size, None, at_once)
     return replace(ready, whole=ready.take(np.arange(n))) if size == n else ready
 
 
@@ -177,7 +204,7 @@ def _warm(
     """Algorithm 1 of the supplement: the λ whose leading features are smoothest on their own graph, trained on."""
     assert settings.n_features is not None
     unit = _unit(data, settings, mu, seed)
-    batch = next(data.batches(np.random.default_rng(seed)))
+    batch = data.first(np.random.default_rng(seed))
     scores, found = [], []
     for penalty in WARM:
         found.append(_train(data, settings, settings.graph, mu, penalty * unit, seed, tell))
@@ -199,7 +226,7 @@ def _warm(
 
 def _unit(data: Observations, settings: Settings, mu: Floats, seed: np.random.SeedSequence) -> float:
     """|F|/R at the start: λ in this unit means the same for all data."""
-    batch = next(data.batches(np.random.default_rng(seed)))
+    batch = data.first(np.random.default_rng(seed))
     first = evaluate(batch, mu, settings.graph)
     return abs(first.smoothness) / first.open
 

@@ -14,7 +14,9 @@ from .deals import Deals
 from .divergence import evaluate
 from .progress import bar
 from .sparda_path import WIDE, Search, follow
+from .streamed import room_for, side_by_side
 from .threads import MOST_WORKERS
+from .tighten import N_STARTS
 
 #: folds where there are few observations, and where each of more folds still holds out at least `ENOUGH`
 FOLDS, MOST_FOLDS, ENOUGH = 5, 10, 10
@@ -89,8 +91,13 @@ def cross_validate(
     def work(batch: list[Fold]) -> Floats:
         return _tried(deals, batch, ks, search)
 
-    workers = min(MOST_WORKERS, os.cpu_count() or 1, len(batches))
     shown = bar(total=len(batches), desc=progress, disable=progress is None, delay=1.0)
+    if deals.streamed is not None:
+        with shown:
+            each = N_STARTS * max(len(batch) for batch in batches) * (deals.n_obs + deals.n_features)
+            tried = side_by_side(deals.streamed, work, batches, room_for(each), tick=shown.update)
+        return HeldOut(np.concatenate(tried), repeats)
+    workers = min(MOST_WORKERS, os.cpu_count() or 1, len(batches))
     with shown, ThreadPoolExecutor(workers) as pool:
         tried = []
         for found in pool.map(work, batches):

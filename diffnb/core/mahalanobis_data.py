@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from ._typing import Floats, Matrix
-from .arrays import cross, gram, mean_and_variance, rows_of, times
+from ._typing import Floats, Ints, Matrix
+from .arrays import cross, dense64, float64, gram, mean_and_variance, rows_of, times
+from .chunked import Chunked, column_slabs, reduce
 from .spectrum import leading_eigenpairs
+from .sums import few_enough, summed
 
 #: more features than this are not multiplied with one another
 PRODUCTS_MOST = 5000
+#: bytes of the features that are in memory together, where data is read in runs
+SLAB = 128_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +81,25 @@ class Observed:
 
     def _between_observations(self) -> Floats:
         """Inner products of centred observations over n − 1, which have the eigenvalues of the covariance."""
+        if isinstance(self.x, Chunked):
+            return self._between_read()
         turned = self.x.T if isinstance(self.x, np.ndarray) else self.x.T.tocsr()
         along = times(self.x, self.mean[:, None]).ravel()
         return np.asarray((gram(turned) - along - along[:, None] + self.mean @ self.mean) / (self.x.shape[0] - 1))
+
+    def _between_read(self) -> Floats:
+        """Sum the same up over features, as many as fit in memory at a time."""
+        total = np.zeros((self.x.shape[0], self.x.shape[0]))
+        for where, (slab,) in column_slabs([self.x], SLAB):
+            if sp.issparse(slab):
+                slab = float64(slab)
+                along = np.asarray(slab @ self.mean[where]).ravel()
+                total += (slab @ slab.T).toarray()
+                total += self.mean[where] @ self.mean[where] - along - along[:, None]
+            else:
+                centred = dense64(slab) - self.mean[where]
+                total += centred @ centred.T
+        return np.asarray(total / (self.x.shape[0] - 1))
 
     def _from_left(self, values: Floats, left: Floats) -> Floats:
         """Eigenvectors over features from those over observations; none where there is no variance."""
@@ -88,13 +110,40 @@ class Observed:
 
     def _covariance_times(self, v: Floats) -> Floats:
         v = v.reshape(len(self.mean), -1)
+        if isinstance(self.x, Chunked):
+            return self._covariance_times_read(v)
         seen = times(self.x, v)
         seen -= seen.mean(axis=0)
         return np.asarray(cross(self.x, seen) / (self.x.shape[0] - 1))
+
+    def _covariance_times_read(self, v: Floats) -> Floats:
+        """Do the same in one pass: dense data is read around its mean, of sparse data the mean is taken off after."""
+        n, mean = self.x.shape[0], self.mean if self.x.is_sparse else np.zeros_like(self.mean)
+        (total,) = reduce([self.x.less(self.mean)], partial(_there_and_back, v), _added)
+        return np.asarray((total - n * np.outer(mean, mean @ v)) / (n - 1))
+
+
+def _there_and_back(v: Floats, block: Matrix, _: int, __: Ints) -> Floats:
+    block = float64(block) if sp.issparse(block) else dense64(block)
+    return np.asarray(block.T @ (block @ v))
+
+
+def _added(total: Floats, more: Floats) -> Floats:
+    total += more
+    return total
 
 
 def observed(x: Matrix, /) -> Observed:
     """Read the data once."""
     n, m = x.shape
+    # of data that is read in runs, both come from one pass
+    products = _products_read(x) if few_enough(x) else None
     mean, variance = mean_and_variance(x)
-    return Observed(x, mean, float(variance.sum()) * n / (n - 1), gram(x) if m <= PRODUCTS_MOST else None)
+    if products is None and m <= PRODUCTS_MOST:
+        products = gram(x)
+    return Observed(x, mean, float(variance.sum()) * n / (n - 1), products)
+
+
+def _products_read(x: Chunked) -> Floats:
+    (sums,) = summed([x])
+    return sums.inner(slice(0, x.shape[1]))

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import BLOCK, dense64, times
+from .chunked import Chunked, column_slabs
 from .mahalanobis import (
     RANK,
     Eigenvalues,
@@ -29,7 +30,7 @@ from .mahalanobis import (
     project_gradients,
 )
 from .mahalanobis_clusters import cluster_by_products, indicators
-from .mahalanobis_data import Observed
+from .mahalanobis_data import SLAB, Observed
 
 #: one clustering of features for all neighbourhoods, or one each; none is the plain local metric
 Clustering: TypeAlias = Literal["shared", "each"]
@@ -37,6 +38,8 @@ Clustering: TypeAlias = Literal["shared", "each"]
 LOOKED_AT = 200
 #: numbers in one run of neighbourhoods, 64 MB
 RUN = 8_000_000
+#: numbers that are in memory together where data is read in runs, 256 MB: products of neighbourhoods, or rows
+HELD = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,28 @@ class Local:
     #: W_i of some samples: samples × coordinates × components
     factors: Callable[[Ints], Floats]
     n_components: int
+    #: where coordinates are read in runs: the same with the rows of some samples and their neighbours in memory
+    holding: Callable[[Ints], Local] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Some rows of a matrix that is read in runs, in the place of all of them."""
+
+    rows: Ints
+    block: Matrix
+    shape: tuple[int, int]
+
+    def __getitem__(self, rows: Ints) -> Matrix:
+        return self.block[np.searchsorted(self.rows, rows)]
+
+
+def held(x: Matrix, rows: Ints, /) -> Matrix:
+    """Read some rows, all in one pass; a matrix that is in memory stays as it is."""
+    if not isinstance(x, Chunked):
+        return x
+    wanted = np.unique(rows)
+    return Held(wanted, x[wanted].load(), x.shape)
 
 
 def local_metrics(
@@ -76,6 +101,8 @@ def local_metrics(
     `labels` are the clusters that all neighbourhoods share. A neighbourhood of duplicates has no covariance: its
     sample takes the global metric `spare`.
     """
+    if clustering != "shared" and isinstance(data.x, Chunked):
+        return _read(data, neighborhoods, plan, spare, _each if clustering == "each" else _plain)
     # rows of a matrix that is sparse by columns would be searched for in all of them
     data = replace(data, x=data.x.tocsr()) if sp.issparse(data.x) else data
     if clustering == "shared":
@@ -83,6 +110,23 @@ def local_metrics(
         return _shared(data, neighborhoods, plan, indicators(labels), spare)
     each = _each if clustering == "each" else _plain
     return each(data, neighborhoods, plan, spare)
+
+
+def _read(
+    data: Observed,
+    neighborhoods: Ints,
+    plan: Plan,
+    spare: Metric,
+    make: Callable[[Observed, Ints, Plan, Metric], Local],
+) -> Local:
+    """Prepare metrics in all features of data that is read in runs: rows are gathered for many samples in one pass."""
+    local = make(data, neighborhoods, plan, spare)
+    given = replace(plan, n_components=local.n_components)
+
+    def holding(rows: Ints) -> Local:
+        return make(replace(data, x=held(data.x, rows)), neighborhoods, given, spare)
+
+    return replace(local, holding=holding)
 
 
 def one_sided(local: Local, rows: Ints, /) -> Floats:
@@ -127,7 +171,7 @@ def _shared(data: Observed, neighborhoods: Ints, plan: Plan, h: Floats, spare: M
         around = neighborhoods[rows]
         local = z[around]
         products = None
-        if by_noise or plan.eigenvalues != "own" or plan.solver == "gradient":
+        if by_noise or _by_products(plan):
             products = _products(_centred(_gathered(data.x, around)))
         return _centred(local), products
 
@@ -137,6 +181,13 @@ def _shared(data: Observed, neighborhoods: Ints, plan: Plan, h: Floats, spare: M
         d = _count_in_span(*needed(looked, True), m)
     given = Plan(d, plan.solver, plan.eigenvalues)
     fallback = _fitted(h.T @ spare.factor, d)
+
+    if isinstance(data.x, Chunked) and _by_products(plan):
+        # small enough for all samples: neighbourhoods would be gathered from all over the data again and again
+        all_factors = np.empty((n, h.shape[1], d))
+        for part, products in _products_read(data.x, neighborhoods):
+            all_factors[part] = _in_span(_centred(z[neighborhoods[part]]), products, given, fallback, data.total)
+        return Local(z, all_factors.__getitem__, d)
 
     def factors(rows: Ints) -> Floats:
         w = np.empty((rows.size, h.shape[1], d))
@@ -148,28 +199,52 @@ def _shared(data: Observed, neighborhoods: Ints, plan: Plan, h: Floats, spare: M
     return Local(z, factors, d)
 
 
+def _by_products(plan: Plan) -> bool:
+    return plan.eigenvalues != "own" or plan.solver == "gradient"
+
+
+def _products_read(x: Chunked, neighborhoods: Ints) -> Iterator[tuple[Ints, Floats]]:
+    """Inner products within neighbourhoods, summed up over features, as many as fit in memory at a time."""
+    n, size = neighborhoods.shape
+    for start in range(0, n, max(1, HELD // size**2)):
+        group = np.arange(start, min(start + max(1, HELD // size**2), n))
+        total = np.zeros((group.size, size, size))
+        around = neighborhoods[group]
+        rows, places = np.unique(around, return_inverse=True)
+        places = places.reshape(around.shape)
+        for where, (slab,) in column_slabs([x[rows]], SLAB):
+            slab = slab.tocsr() if sp.issparse(slab) else slab
+            for part in runs(group.size, size * (where.stop - where.start)):
+                total[part] += _products(_centred(_gathered(slab, places[part])))
+        yield group, total
+
+
 def _each(data: Observed, neighborhoods: Ints, plan: Plan, spare: Metric) -> Local:
     n, m = data.shape
 
-    def needed(row: int) -> tuple[Floats, Floats, Floats]:
+    def needed(row: int, x: Matrix) -> tuple[Floats, Floats, Floats]:
         around = neighborhoods[row][None]
-        raw = _gathered(data.x, around)
+        raw = _gathered(x, around)
         h = indicators(cluster_by_products(raw[0].T @ raw[0], plan.n_clusters))
         centred = _centred(raw)
         return h, centred @ h, _products(centred)
 
     d = plan.n_components
     if d is None:
-        found = [needed(int(i)) for i in some(n, 20 * m)]
+        looked = some(n, 20 * m)
+        x = held(data.x, neighborhoods[looked])
+        found = [needed(int(i), x) for i in looked]
         d = int(np.median([_count_in_span(z, products, m) for _, z, products in found]))
     given = Plan(d, plan.solver, plan.eigenvalues)
 
     def factors(rows: Ints) -> Floats:
         w = np.zeros((rows.size, m, d))
-        for place, row in enumerate(rows):
-            h, z, products = needed(int(row))
-            fallback = _fitted(h.T @ spare.factor, d)
-            w[place] = h @ _in_span(z, products, given, fallback, data.total)[0]
+        for part in runs(rows.size, neighborhoods.shape[1] * m):
+            x = held(data.x, neighborhoods[rows[part]])
+            for place in part:
+                h, z, products = needed(int(rows[place]), x)
+                fallback = _fitted(h.T @ spare.factor, d)
+                w[place] = h @ _in_span(z, products, given, fallback, data.total)[0]
         return w
 
     return Local(data.x, factors, d)

@@ -7,17 +7,22 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ._typing import Floats, Ints, Matrix
-from .arrays import dense64, times
+from .arrays import BLOCK, dense64, mean_and_variance, times
+from .chunked import Chunked
 from .graph import random_walk, smallest
 from .mahalanobis_data import Observed
-from .mahalanobis_local import RUN, Local, some
+from .mahalanobis_local import HELD, RUN, Local, runs, some
+from .nearest_rows import Scaled, nearest_rows
 from .spectrum import leading_eigenpairs, walk_eigenvectors
 
 #: neighbourhoods are exact up to this many multiplications of pairs (n² m), and above it among principal components
 EXACT_WORK = 10_000_000_000
 AXES = 50
+#: numbers up to which data that is read in runs is loaded to find neighbours; larger data is read several times
+LOADED = BLOCK
 #: candidates for each neighbour that is kept
 CANDIDATES = 3
 #: coordinates up to which a tree finds neighbours faster than trying all pairs
@@ -50,9 +55,14 @@ def nearest_of_all(distances: Floats, count: int, /) -> Nearest:
 
 
 def nearest_points(points: Matrix, count: int, /) -> Nearest:
-    """Find the exact neighbours of points with few coordinates."""
+    """Find the exact neighbours of points with few coordinates; those that are read in runs may have many."""
     from sklearn.neighbors import NearestNeighbors
 
+    if isinstance(points, Chunked):
+        if points.shape[0] * points.shape[1] > LOADED:
+            indices, squared = nearest_rows(Scaled(points.less(mean_and_variance(points)[0])), count)
+            return Nearest(indices, np.sqrt(squared))
+        points = points.load()
     method = "kd_tree" if points.shape[1] <= TREE_MOST and not sp.issparse(points) else "brute"
     searched = NearestNeighbors(n_neighbors=count + 1, algorithm=method).fit(points)
     distances, indices = searched.kneighbors(points)
@@ -68,9 +78,10 @@ def mean_metric_points(local: Local, /) -> Floats:
     """Points whose Euclidean distance is the mean of local metrics, W_iW_iᵀ of some samples, on its leading axes."""
     n, q = local.coordinates.shape
     mean = np.zeros((q, q))
-    for row in some(n, q * local.n_components):
-        w = local.factors(np.array([row]))[0]
-        mean += w @ w.T
+    looked = some(n, q * local.n_components)
+    for part in runs(looked.size, q * local.n_components):
+        for w in local.factors(looked[part]):
+            mean += w @ w.T
     values, vectors = leading_eigenpairs(mean, min(q, AXES))
     return times(local.coordinates, vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -97,8 +108,14 @@ def nearest_of_candidates(
     """Measure candidate pairs by local metrics and keep the nearest of every sample."""
     n = pairs.shape[0]
     squared = np.empty(pairs.nnz)
-    for rows in wrap(_runs_of_like_degree(pairs, local)):
-        _measure(local, pairs, rows, squared)
+    if local.holding is None:
+        for rows in wrap(_runs_of_like_degree(pairs, local, np.arange(n))):
+            _measure(local, pairs, rows, squared)
+    else:
+        for group in wrap(_sharing(pairs, max(1, HELD // local.coordinates.shape[1]))):
+            nearby = local.holding(_with_candidates(pairs, group))
+            for rows in _runs_of_like_degree(pairs, nearby, group):
+                _measure(nearby, pairs, rows, squared)
     forth = sp.csr_matrix((squared, pairs.indices, pairs.indptr), shape=(n, n))
     back = forth.T.tocsr()
     back.sort_indices()
@@ -165,22 +182,41 @@ def _without_self(indices: Ints, distances: Floats) -> Nearest:
     return Nearest(indices[kept].reshape(n, k - 1), distances[kept].reshape(n, k - 1))
 
 
-def _runs_of_like_degree(pairs: sp.csr_matrix, local: Local) -> list[Ints]:
+def _sharing(pairs: sp.csr_matrix, most: int) -> list[Ints]:
+    """Part samples into groups that share candidates, as many as need no more than so many rows in memory."""
+    groups: list[Ints] = []
+    order = reverse_cuthill_mckee(pairs, symmetric_mode=True)
+    needed: set[int] = set()
+    start = 0
+    for place, sample in enumerate(order):
+        mine = {int(sample), *pairs.indices[pairs.indptr[sample] : pairs.indptr[sample + 1]].tolist()}
+        if place > start and len(needed | mine) > most:
+            groups.append(order[start:place])
+            start, needed = place, set()
+        needed |= mine
+    return [*groups, order[start:]]
+
+
+def _with_candidates(pairs: sp.csr_matrix, samples: Ints) -> Ints:
+    return np.unique(np.concatenate([samples, pairs[samples].indices]))
+
+
+def _runs_of_like_degree(pairs: sp.csr_matrix, local: Local, samples: Ints) -> list[Ints]:
     """Part samples into runs of like numbers of candidates, so that little is filled up in vain."""
     degrees = np.diff(pairs.indptr)
-    order = np.argsort(degrees, kind="stable")
+    order = samples[np.argsort(degrees[samples], kind="stable")]
     q = local.coordinates.shape[1]
     start = 0
-    runs: list[Ints] = []
+    parted: list[Ints] = []
     while start < order.size:
         # the last of a run has the most candidates: look ahead as far as it allows
         step = max(1, RUN // (q * max(int(degrees[order[start]]), local.n_components)))
         stop = min(start + step, order.size)
         most = max(int(degrees[order[stop - 1]]), local.n_components)
         stop = min(stop, start + max(1, RUN // (q * most)))
-        runs.append(order[start:stop])
+        parted.append(order[start:stop])
         start = stop
-    return runs
+    return parted
 
 
 def _measure(local: Local, pairs: sp.csr_matrix, rows: Ints, squared: Floats) -> None:

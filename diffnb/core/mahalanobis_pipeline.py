@@ -28,7 +28,7 @@ from .mahalanobis_neighbors import (
     nearest_points,
     with_self,
 )
-from .progress import bar
+from .progress import bar, quietly
 
 #: samples up to which all distances are kept
 FULL_MOST = 3000
@@ -174,4 +174,6 @@ def _diffusion(pairwise: Floats | None, nearest: Nearest, seed: int) -> tuple[Fl
 
 def _bar(parts: Iterable[Ints]) -> Iterator[Ints]:
     listed = list(parts)
-    yield from bar(listed, desc="local metrics", disable=len(listed) < WORTH_A_BAR)
+    for part in bar(listed, desc="local metrics", disable=len(listed) < WORTH_A_BAR):
+        with quietly():
+            yield part

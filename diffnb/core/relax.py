@@ -13,7 +13,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from ._typing import Floats, Matrix
+from ._typing import Floats, Ints, Matrix
 from .arrays import dense64
 from .spectrum import fix_signs
 
@@ -44,7 +44,7 @@ def relax(x: Matrix, y: Matrix, /, *, penalty: float = 0.0, n_steps: int = 200, 
     The B returned is the one with the best objective. It bounds nothing from above by itself: the objective
     rises to the relaxed optimum, which no projection exceeds, from below.
     """
-    x, y = _drawn(dense64(x), seed), _drawn(dense64(y), seed)
+    x, y = (dense64(side[drawn_rows(side.shape[0], seed)]) for side in (x, y))
     centre = (x.mean(axis=0) + y.mean(axis=0)) / 2  # distances stay, and lose fewer digits
     x, y = x - centre, y - centre
     duals = _Duals(len(x), len(y))
@@ -98,12 +98,12 @@ def _adagrad(dual: Floats, seen: Floats, slope: Floats, rate: float) -> None:
     dual += rate * slope / np.sqrt(np.where(seen > 0, seen, 1.0))
 
 
-def _drawn(x: Floats, seed: int) -> Floats:
-    if len(x) <= MOST_OBSERVATIONS:
-        return x
+def drawn_rows(n: int, seed: int, /) -> Ints | slice:
+    """Return the observations of a side that stand for all."""
+    if n <= MOST_OBSERVATIONS:
+        return slice(None)
     # seeded by its own size, so that exchanging the groups exchanges the draws
-    chosen = np.random.default_rng([seed, len(x)]).choice(len(x), MOST_OBSERVATIONS, replace=False)
-    return np.asarray(x[np.sort(chosen)])
+    return np.sort(np.random.default_rng([seed, n]).choice(n, MOST_OBSERVATIONS, replace=False))
 
 
 def _squared_distances(x: Floats, y: Floats) -> Floats:

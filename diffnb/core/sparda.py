@@ -14,10 +14,13 @@ from .arrays import times
 from .deals import Deals, Standardize, deals_of, pooled_moments
 from .divergence import DIVERGENCES, DivergenceName, evaluate
 from .held_out import cross_validate
-from .resample import map_seeds, p_values, permuted_rows, permuted_samples
+from .progress import bar
+from .resample import child_seeds, map_seeds, p_values, permuted_rows, permuted_samples
 from .sparda_path import WIDE, Search, follow, k_grid
 from .spectrum import start_vector
+from .streamed import room_for, side_by_side
 from .threads import fitting_threads
+from .tighten import N_STARTS
 
 Solver: TypeAlias = Literal["tighten", "relax"]
 #: the relaxation works on features × features matrices
@@ -176,8 +179,7 @@ def permutation_test(
     wanted = p if settings.n_features is None else settings.n_features
     ks = k_grid(p, also=None if isinstance(wanted, str) else wanted, least_growth=COARSE)
     sizes = [deals.left.shape[1], deals.right.shape[1]]
-    n_starts = 10
-    most = 1 if p > WIDE else max(1, BATCH // (n_starts * (sum(sizes) + p)))
+    most = 1 if p > WIDE else max(1, BATCH // (N_STARTS * (sum(sizes) + p)))
     n_batches = -(-count // most)
     each = -(-count // n_batches)
 
@@ -186,7 +188,15 @@ def permutation_test(
         return _objectives(deals, dealt, ks, settings)
 
     # another stream than starts and folds
-    null = np.concatenate(map_seeds(draw, settings.seed + 1, n_batches, n_jobs=n_jobs, progress=progress))[:count]
+    seed = settings.seed + 1
+    if deals.streamed is None:
+        drawn = map_seeds(draw, seed, n_batches, n_jobs=n_jobs, progress=progress)
+    else:
+        together = room_for(each * N_STARTS * (deals.n_obs + p))
+        with bar(total=n_batches, desc=progress, disable=progress is None, delay=1.0) as shown:
+            rngs = [np.random.default_rng(child) for child in child_seeds(seed, n_batches)]
+            drawn = side_by_side(deals.streamed, draw, rngs, together, tick=shown.update)
+    null = np.concatenate(drawn)[:count]
     observed = follow(deals, ks, search).objective
     if isinstance(wanted, str):
         heights = _standing_out(np.concatenate([observed, null]))

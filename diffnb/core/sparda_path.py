@@ -137,14 +137,16 @@ def _best_singles(deals: Deals, divergence: Divergence) -> tuple[Floats, Floats]
     """Return the best few single features of every deal, by looking at all of them: deals × features found."""
     p, coupling = deals.n_features, deals.coupling
     count = min(SINGLES, p)
-    weights, objective = np.zeros((deals.n_deals, count, p)), np.zeros((deals.n_deals, count))
-    for d in range(deals.n_deals):
-        # only the heights are asked for, so the order need not be known
-        u, v = (np.sort(side.T, axis=1) for side in deals.sides(d))
-        values = divergence.values(u, v, coupling)
-        best = np.argsort(-values, kind="stable")[:count]
-        weights[d, np.arange(count), best], objective[d] = 1.0, values[best]
-    return weights, objective
+    values = np.zeros((deals.n_deals, p))
+    for where, sides in deals.slabs():
+        for d in range(deals.n_deals):
+            # only the heights are asked for, so the order need not be known
+            u, v = (np.sort(side.T, axis=1) for side in sides(d))
+            values[d, where] = divergence.values(u, v, coupling)
+    best = np.argsort(-values, axis=1, kind="stable")[:, :count]
+    weights = np.zeros((deals.n_deals, count, p))
+    weights[np.arange(deals.n_deals)[:, None], np.arange(count), best] = 1.0
+    return weights, np.take_along_axis(values, best, axis=1)
 
 
 def _narrowing(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) -> Path:

@@ -7,7 +7,7 @@ import numpy as np
 from ._typing import Floats, Ints
 from .deals import Deals
 from .divergence import Divergence, evaluate
-from .relax import relax
+from .relax import drawn_rows, relax
 from .spectrum import start_vector
 
 #: an accepted step must raise the objective by this share of it
@@ -16,6 +16,10 @@ RISE = 1e-7
 LANCZOS_STEPS = 30
 N_RANDOM = 2
 N_EXTREME = 2
+#: a mean difference below this share of any other product with the data is rounding
+NO_SHIFT = 1e-11
+#: directions that an ascent begins with, at most
+N_STARTS = 10
 
 
 def top_k(beta: Floats, k: Ints, /) -> Floats:
@@ -95,23 +99,30 @@ def _first_step(value: Floats, slope: Floats, degree: int) -> Floats:
 def starts(deals: Deals, /, *, relaxed: bool = False, seed: int = 0) -> Floats:
     """Mean difference, extreme eigenvectors of S_x − S_y, random directions: deals × starts × features.
 
+    Where the means are equal but for rounding, one more random direction takes the place of their difference.
     With `relaxed`, the leading eigenvectors of the relaxed problem as well.
     """
     p, everyone = deals.n_features, np.arange(deals.n_deals)
     n, m = deals.left.shape[1], deals.right.shape[1]
-    shifted = deals.gradient(np.full((deals.n_deals, n), 1 / n), np.full((deals.n_deals, m), -1 / m), everyone)
     rng = np.random.default_rng([seed, p])
     # a feature that is constant has no part in any product: it must not come in by chance
     a, b = (np.tile(rng.standard_normal(size), (deals.n_deals, 1)) for size in (n, m))
-    varies = deals.gradient(a, b, everyone) != 0
-    random = np.where(varies[:, None], rng.standard_normal((N_RANDOM, p)), 0.0)
+    a, b = np.concatenate([np.full_like(a, 1 / n), a]), np.concatenate([np.full_like(b, -1 / m), b])
+    shifted, any_product = np.split(deals.gradient(a, b, np.tile(everyone, 2)), 2)
+    varies = any_product != 0
+    random = np.where(varies[:, None], rng.standard_normal((N_RANDOM + 1, p)), 0.0)
+    random /= np.maximum(np.linalg.norm(random, axis=2, keepdims=True), np.finfo(float).tiny)
+    # what is standardised within each side has no mean difference: its rounding must not lead anywhere
+    moved = np.abs(shifted).max(axis=1) > NO_SHIFT * np.abs(any_product).max(axis=1)
     found = [
-        normalised(shifted)[:, None],
+        np.where(moved[:, None], normalised(shifted), random[:, -1])[:, None],
         _extreme_directions(deals, np.where(varies, start_vector(p, seed) - 1.0, 0.0)),
-        random / np.maximum(np.linalg.norm(random, axis=2, keepdims=True), np.finfo(float).tiny),
+        random[:, :-1],
     ]
     if relaxed:
-        found.append(np.stack([relax(*deals.sides(d), seed=seed).directions.T for d in range(deals.n_deals)]))
+        some = drawn_rows(n, seed), drawn_rows(m, seed)
+        relaxations = (relax(*deals.sides(d, drawn=some), seed=seed) for d in range(deals.n_deals))
+        found.append(np.stack([relaxation.directions.T for relaxation in relaxations]))
     return np.concatenate(found, axis=1)
 
 

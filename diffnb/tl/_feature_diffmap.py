@@ -13,7 +13,7 @@ from .. import _validate as validate
 from .._anndata import expand, pull, store
 from .._keys import DiffmapKeys, plain, unique
 from ..core.choose import neighbors_for, with_search
-from ..core.disc import Settings, diffusion_map
+from ..core.disc import Settings, diffusion_maps
 from ..core.graph import METRICS, points_of
 from ..core.neighbors import SEARCHES
 
@@ -100,7 +100,7 @@ def feature_diffmap(
     )
     settings = with_search(settings, points_of(data.matrices[0]), neighbors)
     n_components = validate.count("n_components", n_components, at_most=p - 2, why=f"there are {p} features")
-    maps = [diffusion_map(x, n_components, settings) for x in data.matrices]
+    maps = diffusion_maps(data.matrices, n_components, settings)
     names = unique([f"{plain(g)}_vector_{i + 1}" for g in data.groups for i in range(n_components)])
     table = pd.DataFrame(expand(np.hstack([vectors for _, vectors in maps]), data.kept), columns=names)
     keys = DiffmapKeys(key_added)

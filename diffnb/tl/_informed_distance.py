@@ -55,7 +55,8 @@ def informed_distance(
         Annotated data, observations × features.
     local
         One metric for each observation, from its neighbourhood, for data on a curved surface (Algorithm 2);
-        by default one for all (Algorithm 1).
+        by default one for all (Algorithm 1). On dask arrays with `informed=False` or `clustering="each"`,
+        neighbourhoods are gathered from all over the data, a few hundred or thousand rows in each pass: slow.
     informed
         `False`: the conventional (with `local`, the plain local) Mahalanobis distance, without clusters.
     n_clusters
@@ -121,6 +122,7 @@ def informed_distance(
     (60, 60)
     """
     _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
+    validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
     data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask)
     labels = None if known is None else in_order(known[data.kept])

@@ -41,7 +41,8 @@ def laplacian_score(
     weights
         `"binary"`: all edges alike; `"heat"`: exp(−d²/t), t the median squared distance along edges.
     use_rep
-        Representation in `adata.obsm` that makes the graph, such as `"X_pca"`; by default the features.
+        Representation in `adata.obsm` that makes the graph, such as `"X_pca"`; by default the features. With
+        large dask arrays it saves a pass over the data for every 256 MB of it.
     layer
         Layer to use instead of `adata.X`.
     mask_var

@@ -13,6 +13,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Pulled
 from ..core._typing import Ints, Matrix
+from ..core.chunked import Chunked, stacked
 from ..core.held_out import FOLDS, n_folds
 from ..core.pipeline import nested
 from ..core.sparda import Settings
@@ -42,6 +43,7 @@ class Sides:
 
 def pairs_of(adata: AnnData, groupby: str, group: object, reference: object, /) -> list[Pair]:
     """Settle who is compared with whom."""
+    validate.tables_in_memory(adata)
     present = validate.chosen_groups(validate.conditions(adata, groupby), groupby, None)
     for name, value in (("group", group), ("reference", reference)):
         if value is not None and str(value) not in present:
@@ -80,6 +82,8 @@ def sides_of(data: Pulled, pair: Pair, /) -> Sides:
 def _under_each_other(matrices: list[Matrix]) -> Matrix:
     if len(matrices) == 1:
         return matrices[0]
+    if isinstance(matrices[0], Chunked):
+        return stacked(matrices)
     if sp.issparse(matrices[0]):
         return sp.vstack(matrices, format="csr")
     return np.concatenate(matrices)
