@@ -7,6 +7,7 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from unittest import mock
 
 import anndata
 import numpy as np
@@ -15,7 +16,7 @@ import scipy.sparse as sp
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "support.md"
-N_OBS, N_VARS = 96, 24
+N_OBS, N_VARS, CHUNK = 64, 20, 16
 
 HEAD = (
     "# What takes which data\n\n"
@@ -70,17 +71,17 @@ def tools():
         "meta_features": (after_disc, lambda a: a.obsm["X_disc"]),
         "pda": (lambda a: dn.tl.pda(a, "condition"), lambda a: dn.get.sparda(a, key="pda")["weight"].sort_index()),
         "sparda": (
-            lambda a: dn.tl.sparda(a, "condition", n_permutations=5),
+            lambda a: dn.tl.sparda(a, "condition", n_features=5),
             lambda a: dn.get.sparda(a)["weight"].sort_index(),
         ),
-        "dufs": (lambda a: dn.tl.dufs(a, batch_size=32, n_steps=20), lambda a: dn.get.dufs(a)["gate"].sort_index()),
+        "dufs": (lambda a: dn.tl.dufs(a, batch_size=16, n_steps=12), lambda a: dn.get.dufs(a)["gate"].sort_index()),
         "laplacian_score": (dn.tl.laplacian_score, lambda a: dn.get.laplacian_score(a)["score"].sort_index()),
         "informed_distance": (
             lambda a: dn.tl.informed_distance(a, full=False, n_clusters=4),
             lambda a: dn.get.informed_distances(a).toarray(),
         ),
         "informed_distance, local": (
-            lambda a: dn.tl.informed_distance(a, full=False, n_clusters=4, local=True),
+            lambda a: dn.tl.informed_distance(a, full=False, n_clusters=4, local=True, n_neighbors=8, n_components=2),
             lambda a: dn.get.informed_distances(a).toarray(),
         ),
         "feature_diffmap": (
@@ -109,14 +110,14 @@ def kinds(folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # writing warns of its own future
         sparse.write_h5ad(folder / "data.h5ad")
-        sparse.write_zarr(folder / "data.zarr", chunks=(10, N_VARS))
+        sparse.write_zarr(folder / "data.zarr", chunks=(CHUNK, N_VARS))
     return {
         "ndarray": data,
         "CSR": having(sp.csr_matrix),
         "CSC": having(sp.csc_matrix),
         "backed": lambda: anndata.read_h5ad(folder / "data.h5ad", backed="r"),
-        "dask, dense": having(lambda x: dense_chunks(x, 10)),
-        "dask, sparse": having(lambda x: sparse_chunks(x, 10)),
+        "dask, dense": having(lambda x: dense_chunks(x, CHUNK)),
+        "dask, sparse": having(lambda x: sparse_chunks(x, CHUNK)),
         "zarr lazy": lambda: _in_chunks(read_lazy(folder / "data.zarr")),
         "h5ad lazy": lambda: _in_chunks(read_lazy(folder / "data.h5ad")),
     }
@@ -124,37 +125,52 @@ def kinds(folder):
 
 def _in_chunks(adata):
     # files this small come as one chunk
-    adata.X = adata.X.rechunk((10, -1))
+    adata.X = adata.X.rechunk((CHUNK, -1))
     return adata
+
+
+#: limits below which data counts as small and may be in memory as a whole, as they are for this try
+LIMITS = {
+    "chunked.PEEKED": 5,
+    "chunked.RUN": 2 * CHUNK * N_VARS,
+    "chunked.SPARSE_RUN": 2 * CHUNK * N_VARS,
+    "deals.SMALL": 0,
+    "dufs.GATHERED": 0,
+    "laplacian_score.LOADED": 0,
+    "laplacian_score.SLAB": N_OBS * N_VARS * 8 // 4,
+    "mahalanobis_data.SLAB": N_OBS * N_VARS * 8 // 4,
+    "mahalanobis_local.HELD": 0,
+    "mahalanobis_neighbors.LOADED": 0,
+    "nearest_rows.COMPARED": N_OBS * N_VARS // 4,
+    "streamed.HELD": N_OBS * N_VARS // 4,
+    "sums.PEEKED": 5,
+    "two_sample.SLAB": N_OBS * N_VARS * 8 // 4,
+}
 
 
 @contextlib.contextmanager
 def small_limits():
-    """Let data count as large that is small, and tell the largest block that was in memory."""
-    from diffnb.core import chunked, deals
+    """Let data count as large that is small, and tell the largest part of it that was in memory at once."""
+    from diffnb.core import chunked
 
     seen = [0]
-    real, limits = chunked._assembled, (chunked.RUN, chunked.SPARSE_RUN, deals.SMALL)
+    assembled, loaded = chunked._assembled, chunked.Chunked.load
 
-    def assembled(grid):
-        block = real(grid)
+    def seen_assembled(grid):
+        block = assembled(grid)
         seen.append(block.shape[0] * block.shape[1])
         return block
 
-    loaded = chunked.Chunked.load
-
-    def load(self):
+    def seen_loaded(self):
         seen.append(self.shape[0] * self.shape[1])
         return loaded(self)
 
-    chunked._assembled, chunked.Chunked.load = assembled, load
-    chunked.RUN = chunked.SPARSE_RUN = 20 * N_VARS
-    deals.SMALL = 0
-    try:
+    with contextlib.ExitStack() as stack:
+        for name, limit in LIMITS.items():
+            stack.enter_context(mock.patch(f"diffnb.core.{name}", limit))
+        stack.enter_context(mock.patch.object(chunked, "_assembled", seen_assembled))
+        stack.enter_context(mock.patch.object(chunked.Chunked, "load", seen_loaded))
         yield lambda: max(seen)
-    finally:
-        chunked._assembled, chunked.Chunked.load = real, loaded
-        chunked.RUN, chunked.SPARSE_RUN, deals.SMALL = limits
 
 
 def tried(run, read, make, expected):

@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 #: numbers in a run of rows, as if dense: 64 MB for dense ones; sparse ones are a small part of that
 RUN, SPARSE_RUN = 8_000_000, 32_000_000
+#: rows that tell how many numbers are not zero
+PEEKED = 200
 #: rows of a run, numbered in the whole, and where they go in what was asked for
 Places: TypeAlias = tuple[Ints, Ints]
 
@@ -221,7 +223,7 @@ def column_slabs(parts: Sequence[Chunked], most: int, /) -> Iterator[tuple[slice
 
 def _density(x: Chunked) -> float:
     """Share of numbers that are not zero in some rows, evenly spread."""
-    some = np.unique(np.linspace(0, x.shape[0] - 1, min(x.shape[0], 200)).astype(int))
+    some = np.unique(np.linspace(0, x.shape[0] - 1, min(x.shape[0], PEEKED)).astype(int))
     block = x[some].load()
     return float(block.nnz / max(1, block.shape[0] * block.shape[1]))
 
