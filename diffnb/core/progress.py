@@ -54,8 +54,9 @@ def bar(
     if listener is None or _quiet.get():
         from tqdm.auto import tqdm
 
-        disable = disable or _quiet.get()
-        return tqdm(iterable, total=total, desc=desc, disable=disable, delay=delay, leave=False)
+        # said only where it is so: otherwise TQDM_DISABLE, which a user may have set, would not be heard
+        off = {"disable": True} if disable or _quiet.get() else {}
+        return tqdm(iterable, total=total, desc=desc, delay=delay, leave=False, **off)
     if total is None:
         total = len(iterable) if isinstance(iterable, Sized) else 0
     return Heard(listener, () if iterable is None else iterable, total=total, name=desc or "")

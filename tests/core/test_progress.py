@@ -1,6 +1,10 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
-from diffnb.core.progress import bar, listening
+from diffnb.core.progress import bar, listening, quietly
 from diffnb.core.resample import map_seeds
 
 
@@ -58,3 +62,22 @@ def test_a_listener_that_raises_stops_the_draws():
     with pytest.raises(Enough), listening(listener):
         map_seeds(lambda rng: drawn.append(rng.random()), 0, 100, progress="draws")
     assert len(drawn) == 3
+
+
+def test_bars_within_a_step_of_other_work_are_not_drawn(heard, capsys):
+    with listening(lambda *told: heard.append(told)), quietly():
+        assert list(bar([1, 2], desc="inner")) == [1, 2]
+    assert heard == []
+    assert capsys.readouterr().err == ""
+
+
+def test_bars_stay_away_where_the_environment_says_so():
+    code = "from diffnb.core.progress import bar; list(bar(range(3), desc='work'))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "TQDM_DISABLE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "work" not in done.stderr
