@@ -63,7 +63,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, Any]]:
             for name in options.only or METHODS:
                 python = sys.executable if name in OURS else options.python
                 before = len(rows)
-                for seed in range(options.seeds if p < 10_000 else 1):
+                for seed in range(options.first, options.first + (options.seeds if p < 10_000 else 1)):
                     case = {"name": name, "flavour": flavour, "n": N_OBS, "p": p, "seed": seed}
                     result = in_a_process(python, {"run": case}, options.limit, options.threads)
                     rows.append(case | result)
@@ -141,6 +141,7 @@ def main() -> None:
     parser.add_argument("--flavours", nargs="+", default=list(FLAVOURS), choices=FLAVOURS)
     parser.add_argument("--only", nargs="+", choices=list(METHODS), metavar="METHOD", help="; ".join(METHODS))
     parser.add_argument("--seeds", type=int, default=3, help="data sets of each size; one at 10,000 features")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first data set")
     parser.add_argument("--limit", type=int, default=600, help="processor seconds for one run")
     parser.add_argument("--threads", type=int, help="threads of BLAS and numba; as they come by default")
     parser.add_argument("--python", default=sys.executable, help="interpreter that has the peers")

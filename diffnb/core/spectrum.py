@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from ._typing import Floats
+from ._typing import Floats, Ints
 from .graph import Walk
 from .threads import small_steps_of_scipy
 
@@ -62,10 +63,42 @@ def _lanczos(operator: Any, count: int, seed: int) -> tuple[Floats, Floats]:
 
 def walk_eigenvectors(walk: Walk, count: int, /, *, seed: int = 0) -> tuple[Floats, Floats]:
     """Leading eigenvalues and right eigenvectors of P, of unit length, the trivial constant one first."""
-    values, vectors = leading_eigenpairs(walk.symmetric, count, seed=seed)
+    values, vectors = _eigenpairs_of_walk(walk, count, seed)
     vectors = vectors / walk.root[:, None]
     vectors /= np.linalg.norm(vectors, axis=0)
     return values, fix_signs(vectors)
+
+
+def _eigenpairs_of_walk(walk: Walk, count: int, seed: int) -> tuple[Floats, Floats]:
+    """Leading eigenpairs of the symmetric twin of P; those of a graph in several pieces are known in part.
+
+    Each piece has the eigenvalue 1, and Lanczos, which starts from one vector, may or may not find it as often as
+    there are pieces, as rounding will have it. So they are written down, and only the rest is searched for.
+    """
+    p = walk.n_features
+    if not sp.issparse(walk.symmetric) or p <= DIRECT or count >= p // 3:
+        return leading_eigenpairs(walk.symmetric, count, seed=seed)
+    n_pieces, piece = connected_components(walk.symmetric, directed=False)
+    if n_pieces == 1:
+        return leading_eigenpairs(walk.symmetric, count, seed=seed)
+    known = _of_pieces(walk.root, piece, min(n_pieces, count))
+    if n_pieces >= count:
+        return np.ones(count), known
+
+    def without_known(v: Floats) -> Floats:
+        return np.asarray(walk.symmetric @ v - known @ (known.T @ v))
+
+    operator = LinearOperator((p, p), matvec=lambda v: without_known(v.ravel()), matmat=without_known, dtype=np.float64)
+    values, vectors = _lanczos(operator, count - n_pieces, seed)
+    order = np.argsort(values)[::-1]
+    return np.concatenate([np.ones(n_pieces), values[order]]), np.hstack([known, vectors[:, order]])
+
+
+def _of_pieces(root: Floats, piece: Ints, count: int) -> Floats:
+    """Orthonormal eigenvectors to the eigenvalue 1: that of the whole graph, then of its largest pieces."""
+    largest = np.argsort(-np.bincount(piece), kind="stable")[: count - 1]
+    columns = np.column_stack([root, *(np.where(piece == name, root, 0.0) for name in largest)])
+    return fix_signs(np.linalg.qr(columns)[0])
 
 
 def complement(spans: Sequence[Floats], /) -> Callable[[Floats], Floats]:

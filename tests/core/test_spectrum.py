@@ -71,3 +71,25 @@ def test_a_graph_in_pieces_keeps_all_its_constant_vectors(monkeypatch, rng):
     pieces = np.kron(np.eye(4), np.ones((40, 1)))
     kept = vectors[:, :4] @ np.linalg.lstsq(vectors[:, :4], pieces, rcond=None)[0]
     np.testing.assert_allclose(kept, pieces, atol=1e-8)
+
+
+def pieces(rng, sizes):
+    """Weights of a graph that falls into pieces, as a nearest-neighbour graph may."""
+    blocks = []
+    for size in sizes:
+        w = rng.uniform(size=(size, size))
+        blocks.append(w + w.T)
+    return sp.block_diag(blocks, format="csr")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("count", [3, 5, 9])
+def test_every_piece_of_a_graph_has_its_eigenvalue_one(monkeypatch, rng, seed, count):
+    walk = random_walk(pieces(rng, [30, 40, 20, 25, 50]))
+    dense_values = np.linalg.eigvalsh(walk.symmetric.toarray())[::-1][:count]
+    monkeypatch.setattr(spectrum, "DIRECT", 0)
+    values, vectors = spectrum.walk_eigenvectors(walk, count, seed=seed)
+    np.testing.assert_allclose(values, dense_values, atol=1e-10)
+    np.testing.assert_allclose(walk.step(vectors), vectors * values, atol=1e-9)
+    np.testing.assert_allclose(vectors[:, 0], vectors[0, 0])
+    assert np.linalg.matrix_rank(vectors) == count
