@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from . import chunked
 from ._typing import Bools, Floats, Ints, Matrix
-from .chunked import Chunked
+from .chunked import Chunked, added
 
 #: number of rows, mean and variance of their columns
 Counted: TypeAlias = tuple[int, Floats, Floats]
@@ -235,9 +235,9 @@ def _streamed_cross(x: Chunked, y: Matrix) -> Floats:
         # both sides are cut out of one block
         n = x.shape[1]
         both = _side_by_side(x, y)
-        (total,) = chunked.reduce([both], partial(_cross_within, None if x is y else n), _added)
+        (total,) = chunked.reduce([both], partial(_cross_within, None if x is y else n), added)
         return total
-    (total,) = chunked.reduce([x], partial(_cross_with, y), _added)
+    (total,) = chunked.reduce([x], partial(_cross_with, y), added)
     return total
 
 
@@ -254,11 +254,6 @@ def _side_by_side(x: Chunked, y: Chunked) -> Chunked:
 
 def _cross_within(n: int | None, block: Matrix, _: int, __: Ints) -> Floats:
     return gram(block) if n is None else cross(block[:, :n], block[:, n:])
-
-
-def _added(total: Floats, more: Floats) -> Floats:
-    total += more
-    return total
 
 
 def _cross_with(y: Matrix, block: Matrix, _: int, positions: Ints) -> Floats:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import cross, dense64, float64, gram, mean_and_variance, rows_of, times
-from .chunked import Chunked, column_slabs, reduce
+from .chunked import Chunked, added, column_slabs, reduce
 from .spectrum import leading_eigenpairs
 from .sums import few_enough, summed
 
@@ -119,18 +119,13 @@ class Observed:
     def _covariance_times_read(self, v: Floats) -> Floats:
         """Do the same in one pass: dense data is read around its mean, of sparse data the mean is taken off after."""
         n, mean = self.x.shape[0], self.mean if self.x.is_sparse else np.zeros_like(self.mean)
-        (total,) = reduce([self.x.less(self.mean)], partial(_there_and_back, v), _added)
+        (total,) = reduce([self.x.less(self.mean)], partial(_there_and_back, v), added)
         return np.asarray((total - n * np.outer(mean, mean @ v)) / (n - 1))
 
 
 def _there_and_back(v: Floats, block: Matrix, _: int, __: Ints) -> Floats:
     block = float64(block) if sp.issparse(block) else dense64(block)
     return np.asarray(block.T @ (block @ v))
-
-
-def _added(total: Floats, more: Floats) -> Floats:
-    total += more
-    return total
 
 
 def observed(x: Matrix, /) -> Observed:

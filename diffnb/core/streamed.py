@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import dense64, float64, times
-from .chunked import Chunked, reduce, stacked
+from .chunked import Chunked, added, reduce, stacked
 from .progress import quietly
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class Streamed:
     def _back_at_once(self, c: Floats) -> Floats:
         weights = [np.ascontiguousarray(c[:, rows].T) for rows in self._rows()]
         with quietly():
-            found = reduce(self.parts, partial(_back_of_block, weights), _added)
+            found = reduce(self.parts, partial(_back_of_block, weights), added)
         if self.scale is None or self.shift is None:
             return np.ascontiguousarray(sum(found).T)  # type: ignore[union-attr]
         total = np.zeros((len(c), self.parts[0].shape[1]))
@@ -144,7 +144,7 @@ class Streamed:
     def _both_at_once(self, c: Floats) -> Floats:
         weights = [np.ascontiguousarray(c[:, rows].T) for rows in self._rows()]
         with quietly():
-            found = reduce(self.parts, partial(_both_of_block, weights), _added)
+            found = reduce(self.parts, partial(_both_of_block, weights), added)
         total = np.zeros((2, len(c), self.parts[0].shape[1]))
         for number, (products, weight) in enumerate(zip(found, weights, strict=True)):
             first, second = products[0].T, products[1].T
@@ -166,11 +166,6 @@ def _both_of_block(weights: Sequence[Floats], block: Matrix, part: int, position
     block = float64(block) if sp.issparse(block) else dense64(block)
     squared = block.multiply(block) if sp.issparse(block) else np.square(block)
     return np.stack([np.asarray(block.T @ c), np.asarray(squared.T @ c)])
-
-
-def _added(total: Floats, more: Floats) -> Floats:
-    total += more
-    return total
 
 
 class _Passes:

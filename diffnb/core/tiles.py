@@ -11,7 +11,7 @@ import numpy as np
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import BLOCK, cross, dense64, gram, moments_of_each
-from .chunked import Chunked, reduce
+from .chunked import Chunked, added, reduce
 from .threads import fitting_threads
 
 #: features on either side of the pairs that are looked at together
@@ -111,7 +111,7 @@ def _streamed(units: Sequence[Units]) -> Iterator[tuple[Correlate, list[Tile]]]:
     while start < n_features:
         width = TILE * max(1, BAND // (TILE * 8 * len(parts) * (n_features - start)))
         band = slice(start, min(start + width, n_features))
-        correlations = reduce(around, partial(_products_of_band, band), _added)
+        correlations = reduce(around, partial(_products_of_band, band), added)
         for products, n, mean, scale in zip(correlations, sizes, apart, inverse, strict=True):
             products -= np.outer(n * mean[band], mean[start:])
             products *= scale[band, None]
@@ -123,11 +123,6 @@ def _streamed(units: Sequence[Units]) -> Iterator[tuple[Correlate, list[Tile]]]:
 def _products_of_band(band: slice, block: Matrix, _: int, __: Ints) -> Floats:
     everything = band.start == 0 and band.stop == block.shape[1]
     return gram(block) if everything else cross(block[:, band], block[:, band.start :])
-
-
-def _added(total: Floats, more: Floats) -> Floats:
-    total += more
-    return total
 
 
 def _cut_out(correlations: list[Floats], start: int, first: slice, second: slice) -> Floats:

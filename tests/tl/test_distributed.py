@@ -10,7 +10,7 @@ import pytest
 from streams import dense_chunks, sparse_chunks
 
 import diffnb as dn
-from diffnb.core import chunked, cluster
+from diffnb.core import chunked, cluster, deals
 from diffnb.core.progress import listening
 
 pytestmark = pytest.mark.filterwarnings("default")  # dask warns of many things on its way down
@@ -115,3 +115,20 @@ def test_a_pass_within_a_task_stays_there(client):
     assert client.submit(lambda: (cluster.in_worker(), cluster.active_client() is None)).result() == (True, True)
     assert not cluster.in_worker()
     assert cluster.active_client() is client
+
+
+def test_the_other_tools_run_on_a_cluster_too(adata, client, monkeypatch):
+    monkeypatch.setattr(chunked, "RUN", 40 * 60)  # two runs: PDA reads them often
+    monkeypatch.setattr(deals, "SMALL", 0)
+    streamed = adata.copy()
+    streamed.X = dense_chunks(adata.X, 30)
+    for data in (adata, streamed):
+        dn.tl.pda(data, "condition")
+        dn.tl.dufs(data, batch_size=40, n_steps=10)
+        dn.tl.informed_distance(data, full=False, n_clusters=4)
+    weights = [dn.get.sparda(data, key="pda")["weight"].sort_index() for data in (streamed, adata)]
+    np.testing.assert_allclose(*weights, atol=1e-8)
+    gates = [dn.get.dufs(data)["gate"].sort_index() for data in (streamed, adata)]
+    np.testing.assert_allclose(*gates, atol=1e-8)
+    distances = [dn.get.informed_distances(data).toarray() for data in (streamed, adata)]
+    np.testing.assert_allclose(*distances, atol=1e-8)
