@@ -9,6 +9,7 @@ from scipy import stats
 from scipy.linalg import hadamard
 
 from diffnb.core import connectivity as module
+from diffnb.core import tiles
 from diffnb.core.connectivity import connectivity, tail_pval
 
 
@@ -127,8 +128,8 @@ def test_single_precision_gives_the_same_to_four_digits(rng):
 def test_tiles_blocks_and_jobs_change_nothing(rng, monkeypatch):
     x, y = sp.csr_array(rng.poisson(1.0, size=(50, 33)).astype(float)), rng.normal(size=(50, 33))
     expected = connectivity(x, y)
-    monkeypatch.setattr(module, "TILE", 7)
-    monkeypatch.setattr(module, "BLOCK", 50 * 14)
+    monkeypatch.setattr(tiles, "TILE", 7)
+    monkeypatch.setattr(tiles, "BLOCK", 50 * 14)
     for n_jobs in (None, 2):
         np.testing.assert_allclose(connectivity(x, y, n_jobs=n_jobs).stat, expected.stat, rtol=1e-10)
 
