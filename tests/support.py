@@ -131,10 +131,9 @@ def _in_chunks(adata):
 
 #: limits below which data counts as small and may be in memory as a whole, as they are for this try
 LIMITS = {
-    "chunked.PEEKED": 5,
     "chunked.RUN": 2 * CHUNK * N_VARS,
     "chunked.SPARSE_RUN": 2 * CHUNK * N_VARS,
-    "deals.SMALL": 0,
+    "deals.LOADED": 0,
     "dufs.GATHERED": 0,
     "laplacian_score.LOADED": 0,
     "laplacian_score.SLAB": N_OBS * N_VARS * 8 // 4,
@@ -142,6 +141,7 @@ LIMITS = {
     "mahalanobis_local.HELD": 0,
     "mahalanobis_neighbors.LOADED": 0,
     "nearest_rows.COMPARED": N_OBS * N_VARS // 4,
+    "slabs.PEEKED": 5,
     "streamed.HELD": N_OBS * N_VARS // 4,
     "sums.PEEKED": 5,
     "two_sample.SLAB": N_OBS * N_VARS * 8 // 4,

@@ -17,8 +17,9 @@ from scipy.linalg import helmert
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import BLOCK, columns, dense64
-from .chunked import Chunked, column_slabs
+from .chunked import Chunked
 from .connectivity import varying
+from .slabs import column_slabs
 from .tiles import Units, over_tiles
 from .two_sample import SLAB, Tested, TwoSample, by_columns, in_blocks, t_test, welch
 

@@ -27,8 +27,6 @@ T = TypeVar("T")
 
 #: numbers in a run of rows, as if dense: 64 MB for dense ones; sparse ones are a small part of that
 RUN, SPARSE_RUN = 8_000_000, 32_000_000
-#: rows that tell how many numbers are not zero
-PEEKED = 200
 #: rows of a run, numbered in the whole, and where they go in what was asked for
 Places: TypeAlias = tuple[Ints, Ints]
 
@@ -41,6 +39,8 @@ class Source:
     runs: tuple[tuple[tuple[Any, ...], ...], ...]
     #: first row of every run, and the number of rows at the end
     edges: Ints
+    #: the same within every run: first row of every chunk, and the number of rows of the run
+    chunk_edges: tuple[Ints, ...]
     n_columns: int
     dtype: np.dtype[Any]
     is_sparse: bool
@@ -57,18 +57,23 @@ class Source:
         heights = array.chunks[0]
         most = max(1, (SPARSE_RUN if is_sparse else RUN) // max(1, array.shape[1]))
         runs: list[list[tuple[Any, ...]]] = []
-        edges: list[int] = [0]
+        within: list[list[int]] = []
         for row, height in zip(grid, heights, strict=True):
             if not height:
                 continue
-            if runs and edges[-1] + height - edges[-2] <= most:
+            if runs and within[-1][-1] + height <= most:
                 runs[-1].append(tuple(row))
-                edges[-1] += height
+                within[-1].append(within[-1][-1] + height)
             else:
                 runs.append([tuple(row)])
-                edges.append(edges[-1] + height)
+                within.append([0, height])
         return cls(
-            tuple(tuple(run) for run in runs), np.array(edges), int(array.shape[1]), np.dtype(array.dtype), is_sparse
+            tuple(tuple(run) for run in runs),
+            np.cumsum([0, *(edges[-1] for edges in within)]),
+            tuple(np.array(edges) for edges in within),
+            int(array.shape[1]),
+            np.dtype(array.dtype),
+            is_sparse,
         )
 
 
@@ -214,55 +219,24 @@ def each_run(x: Chunked, work: Callable[[Matrix], T], /, *, desc: str = "reading
             done.update()
 
 
-def column_slabs(parts: Sequence[Chunked], most: int, /) -> Iterator[tuple[slice, list[Matrix]]]:
-    """Bring runs of columns of all parts into memory, about `most` bytes at a time; a pass each."""
-    n_features = parts[0].shape[1]
-    n_obs = sum(part.shape[0] for part in parts)
-    each = n_obs * parts[0].dtype.itemsize
-    if parts[0].is_sparse:
-        each = int(n_obs * max(_density(parts[0]), 1e-3) * (parts[0].dtype.itemsize + 4))
-    width = max(1, most // max(1, each))
-    for start in range(0, n_features, width):
-        where = slice(start, min(start + width, n_features))
-        yield where, _load_together([part[:, where] for part in parts])
-
-
-def _density(x: Chunked) -> float:
-    """Share of numbers that are not zero in some rows, evenly spread."""
-    some = np.unique(np.linspace(0, x.shape[0] - 1, min(x.shape[0], PEEKED)).astype(int))
-    block = x[some].load()
-    return float(block.nnz / max(1, block.shape[0] * block.shape[1]))
-
-
-def _load_together(parts: list[Chunked]) -> list[Matrix]:
-    found = reduce(parts, _with_places, _joined_lists)
-    loaded = []
-    for part, blocks in zip(parts, found, strict=True):
-        if part.is_sparse:
-            loaded.append(_ordered(blocks, csc=True))
-        else:
-            out = np.empty(part.shape, dtype=blocks[0][1].dtype)
-            for positions, block in blocks:
-                out[positions] = block
-            loaded.append(out)
-    return loaded
-
-
-def _with_places(block: Matrix, _: int, positions: Ints) -> list[tuple[Ints, Matrix]]:
+def with_places(block: Matrix, _: int, positions: Ints) -> list[tuple[Ints, Matrix]]:
+    """Keep a block as it is: what a pass does that brings data into memory."""
     return [(positions, block)]
 
 
-def _joined_lists(total: list[Any], more: list[Any]) -> list[Any]:
+def joined_lists(total: list[Any], more: list[Any]) -> list[Any]:
+    """Join what was kept."""
     total += more
     return total
 
 
 def _stacked_in_order(x: Chunked) -> Matrix:
-    (blocks,) = reduce([x], _with_places, _joined_lists)
-    return _ordered(blocks, csc=False)
+    (blocks,) = reduce([x], with_places, joined_lists)
+    return ordered(blocks, csc=False)
 
 
-def _ordered(blocks: list[tuple[Ints, Matrix]], *, csc: bool) -> Matrix:
+def ordered(blocks: list[tuple[Ints, Matrix]], *, csc: bool) -> Matrix:
+    """Put sparse blocks under each other, rows in the order that was asked for."""
     whole = sp.vstack([block for _, block in blocks], format="csr")
     order = np.concatenate([positions for positions, _ in blocks])
     if not (np.diff(order) > 0).all():
@@ -293,10 +267,21 @@ def _runs(parts: Sequence[Chunked]) -> list[tuple[Any, list[Places]]]:
         raise ValueError("one pass reads one matrix.")
     places = [_places(part.rows, source.edges) for part in parts]
     return [
-        (run, [of_part[number] for of_part in places])
+        _needed(run, source.chunk_edges[number], [of_part[number] for of_part in places])
         for number, run in enumerate(source.runs)
         if any(of_part[number][0].size for of_part in places)
     ]
+
+
+def _needed(run: Any, edges: Ints, places: list[Places]) -> tuple[Any, list[Places]]:
+    """Leave out the chunks of a run that no row is wanted of: a look at some rows reads no more than theirs."""
+    counts = [np.diff(np.searchsorted(rows, edges)) for rows, _ in places]
+    wanted = np.any([count > 0 for count in counts], axis=0)
+    if wanted.all():
+        return run, places
+    left_out = np.cumsum(np.where(wanted, 0, np.diff(edges)))
+    moved = [(rows - np.repeat(left_out, count), to) for (rows, to), count in zip(places, counts, strict=True)]
+    return tuple(chunk for chunk, kept in zip(run, wanted, strict=True) if kept), moved
 
 
 def _places(rows: Ints, edges: Ints) -> list[Places]:
@@ -390,4 +375,6 @@ def _mapped(x: Chunked, work: Callable[[Matrix], T], run: Any, places: Places) -
 
 def _light(x: Chunked) -> Chunked:
     """Leave the data out of what is sent along with a task, which gets its own run."""
-    return replace(x, source=replace(x.source, runs=(), edges=x.source.edges[:1]), rows=x.rows[:0], memo={})
+    return replace(
+        x, source=replace(x.source, runs=(), edges=x.source.edges[:1], chunk_edges=()), rows=x.rows[:0], memo={}
+    )

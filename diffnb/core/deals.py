@@ -25,9 +25,10 @@ from .wasserstein import Coupling
 Standardize: TypeAlias = Literal["global", "within"]
 #: a variance below this share of the mean square is rounding: the feature is constant
 ROUNDING = 1e-14
-#: sparse data of at most so many numbers is made dense, and such that is read in runs is loaded: one block, as
-#: everywhere
+#: sparse data of at most so many numbers is made dense: one block, as everywhere
 SMALL = BLOCK
+#: data that is read in runs is loaded up to so many numbers: hundreds of passes would take longer than all else
+LOADED = 2 * BLOCK
 #: both populations of a deal as dense arrays
 SidesOf: TypeAlias = Callable[[int], tuple[Floats, Floats]]
 
@@ -284,7 +285,7 @@ def deals_of(x: Matrix, y: Matrix, /, *, standardize: Standardize | None = "glob
     rows = np.arange(n + y.shape[0])
     left, right = rows[None, :n], rows[None, n:]
     if isinstance(x, Chunked):
-        if rows.size * x.shape[1] > SMALL:
+        if rows.size * x.shape[1] > LOADED:
             return Deals((_streamed(x, y, standardize),), left, right)
         both = stacked([x, y]).load()
         return deals_of(both[:n], both[n:], standardize=standardize)

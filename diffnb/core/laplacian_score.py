@@ -10,9 +10,10 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import BLOCK, column_blocks, dense64, mean_and_variance
-from .chunked import Chunked, column_slabs
+from .chunked import Chunked
 from .graph import ROUNDING
 from .nearest_rows import Scaled, nearest_rows
+from .slabs import column_slabs
 
 EdgeWeights: TypeAlias = Literal["binary", "heat"]
 

@@ -11,7 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import cross, dense64, float64, gram, mean_and_variance, rows_of, times
-from .chunked import Chunked, added, column_slabs, reduce
+from .chunked import Chunked, added, reduce
+from .slabs import column_slabs
 from .spectrum import leading_eigenpairs
 from .sums import few_enough, summed
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from ._typing import Floats, Ints, Matrix
 from .arrays import BLOCK, dense64, times
-from .chunked import Chunked, column_slabs
+from .chunked import Chunked
 from .mahalanobis import (
     RANK,
     Eigenvalues,
@@ -31,6 +31,7 @@ from .mahalanobis import (
 )
 from .mahalanobis_clusters import cluster_by_products, indicators
 from .mahalanobis_data import SLAB, Observed
+from .slabs import column_slabs
 
 #: one clustering of features for all neighbourhoods, or one each; none is the plain local metric
 Clustering: TypeAlias = Literal["shared", "each"]

@@ -16,7 +16,7 @@ from .divergence import DIVERGENCES, DivergenceName, evaluate
 from .held_out import cross_validate
 from .progress import bar
 from .resample import child_seeds, map_seeds, p_values, permuted_rows, permuted_samples
-from .sparda_path import WIDE, Search, follow, k_grid
+from .sparda_path import WIDE, Search, follow, k_grid, n_steps
 from .spectrum import start_vector
 from .streamed import room_for, side_by_side
 from .threads import fitting_threads
@@ -132,7 +132,8 @@ def _best(deals: Deals, settings: Settings, samples: Sequence[Ints], progress: s
     if settings.n_features is None:
         # few features are not asked for; a detour over some of them still leads to better ground
         ks = ks[ks * FEW >= p]
-    path = follow(deals, ks, search)
+    with bar(total=n_steps(ks, search), desc=progress, disable=progress is None, delay=1.0) as shown:
+        path = follow(deals, ks, search, tick=shown.update)
     held_out = np.full((1, len(ks)), np.nan)
     if isinstance(wanted, str):
         tried = cross_validate(deals, ks, search, samples=samples, progress=progress)

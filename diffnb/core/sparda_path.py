@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +16,8 @@ from .divergence import DIVERGENCES, Divergence, evaluate
 from .threads import MOST_WORKERS
 from .tighten import signed, starts, tighten
 
+#: called after every step of a walk, for who shows how far it is
+Tick: TypeAlias = Callable[[], object]
 #: numbers of features grow by these factors along the path, from 1, 30, 100 and 500 on
 GROWTH = ((1, 1.1), (30, 1.25), (100, 1.6), (500, 2.0))
 #: with more features every deal goes its own way, and looks only at those that could come in
@@ -69,7 +73,17 @@ def k_grid(p: int, /, *, also: int | None = None, least_growth: float = 1.0) -> 
     return np.array(sorted(grid))
 
 
-def follow(deals: Deals, ks: Ints, search: Search, /) -> Path:
+def n_steps(ks: Ints, search: Search, /) -> int:
+    """Return how many steps a path has in one deal: each k on the way down, all but the first on the way up."""
+    once = 2 * len(ks) - 1
+    return once if search.divergence is DIVERGENCES["wasserstein2"] else 2 * once
+
+
+def _unseen() -> None:
+    """Show nothing."""
+
+
+def follow(deals: Deals, ks: Ints, search: Search, /, *, tick: Tick = _unseen) -> Path:
     """Find the best direction with at most k features, for every k (rising) and every deal.
 
     From the largest k down, each k starts from what the one above it gave, for all starts; then from the
@@ -80,27 +94,27 @@ def follow(deals: Deals, ks: Ints, search: Search, /) -> Path:
     divergence = search.divergence
     if divergence is not DIVERGENCES["wasserstein2"]:
         # smooth and with good starts, W₂² leads to where the others are large as well
-        guide = follow(deals, ks, replace(search, divergence=DIVERGENCES["wasserstein2"]))
-        path = _walk(deals, np.concatenate([begin, guide.weights[:, -1:]], axis=1), ks, divergence)
+        guide = follow(deals, ks, replace(search, divergence=DIVERGENCES["wasserstein2"]), tick=tick)
+        path = _walk(deals, np.concatenate([begin, guide.weights[:, -1:]], axis=1), ks, divergence, tick)
         path = _polished(deals, path.better_of(_polished(deals, guide, divergence)), divergence)
     else:
-        path = _walk(deals, begin, ks, divergence)
+        path = _walk(deals, begin, ks, divergence, tick)
     return replace(path, weights=signed(path.weights.reshape(-1, deals.n_features)).reshape(path.weights.shape))
 
 
-def _walk(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) -> Path:
+def _walk(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence, tick: Tick) -> Path:
     if deals.n_features <= WIDE:
-        return _down_and_up(deals, begin, ks, divergence)
+        return _down_and_up(deals, begin, ks, divergence, tick)
 
     def alone(d: int) -> Path:
-        return _narrowing(deals.one(d), begin[d], ks, divergence)
+        return _narrowing(deals.one(d), begin[d], ks, divergence, tick)
 
     with ThreadPoolExecutor(min(MOST_WORKERS, os.cpu_count() or 1, deals.n_deals)) as pool:
         each = list(pool.map(alone, range(deals.n_deals)))
     return Path(ks, np.concatenate([p.objective for p in each]), np.concatenate([p.weights for p in each]))
 
 
-def _down_and_up(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) -> Path:
+def _down_and_up(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence, tick: Tick) -> Path:
     n_deals, n_starts, p = begin.shape
     everyone = np.arange(n_deals)
     beta, deal = begin.reshape(-1, p), np.repeat(everyone, n_starts)
@@ -112,6 +126,7 @@ def _down_and_up(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) 
         beta, value, deal = beta[kept], value[kept], deal[kept]
         best = np.searchsorted(deal, everyone)
         path.objective[:, i], path.weights[:, i] = value[best], beta[best]
+        tick()
     climbing = path.weights[:, :1]
     if ks[0] == 1:
         climbing, heights = _best_singles(deals, divergence)
@@ -125,6 +140,7 @@ def _down_and_up(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) 
         _take_better(path, i, above[best], value[best])
         _take_better(path, i, path.weights[:, i - 1], path.objective[:, i - 1])
         climbing = path.weights[:, i : i + 1]
+        tick()
     return path
 
 
@@ -149,7 +165,7 @@ def _best_singles(deals: Deals, divergence: Divergence) -> tuple[Floats, Floats]
     return weights, np.take_along_axis(values, best, axis=1)
 
 
-def _narrowing(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) -> Path:
+def _narrowing(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence, tick: Tick) -> Path:
     """Walk with ever fewer features in sight, in one deal; at the end all features may still come in."""
     p, only = deals.n_features, np.zeros(1, dtype=int)
     path = Path(ks, np.zeros((1, len(ks))), np.zeros((1, len(ks), p)))
@@ -167,6 +183,7 @@ def _narrowing(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) ->
         path.objective[0, i] = value.max()
         path.weights[0, i, scope] = beta[0]
         scopes.append((scope, local))
+        tick()
     scopes.reverse()
     if ks[0] == 1 and len(scope) <= WIDE:
         weights, heights = _best_singles(local, divergence)
@@ -177,6 +194,7 @@ def _narrowing(deals: Deals, begin: Floats, ks: Ints, divergence: Divergence) ->
         spread = np.zeros((1, p))
         spread[:, scope] = above
         _take_better(path, i, spread, value)
+        tick()
     return _polished(deals, path, divergence)
 
 

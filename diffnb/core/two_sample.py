@@ -14,7 +14,8 @@ from scipy import special
 
 from ._typing import Bools, Floats, Ints, Matrix
 from .arrays import dense64
-from .chunked import Chunked, column_slabs
+from .chunked import Chunked
+from .slabs import column_slabs
 
 LAST_BIT = np.uint64(1)
 #: numbers in a block of columns that is sorted at once: what stays close to the processor

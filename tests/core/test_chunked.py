@@ -1,12 +1,13 @@
 """Matrices that are read in runs of rows: whatever the chunks, the numbers are those of the matrix in memory."""
 
+import dask
 import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from streams import CHUNKINGS, KINDS, dense_chunks, sparse_chunks
 
-from diffnb.core import arrays, chunked, sums
+from diffnb.core import arrays, chunked, slabs, sums
 
 
 @pytest.fixture
@@ -61,12 +62,12 @@ def test_products_are_those_of_numpy(streamed, counts, rng):
 
 def test_columns_come_in_slabs_within_memory(streamed, counts):
     half = 90 * 26 * 8 // 2
-    slabs = list(chunked.column_slabs([streamed[:40], streamed[40:]], half))
-    assert len(slabs) >= 2
-    for where, (first, second) in slabs:
+    found = list(slabs.column_slabs([streamed[:40], streamed[40:]], half))
+    assert len(found) >= 2
+    for where, (first, second) in found:
         np.testing.assert_array_equal(arrays.dense64(first), counts[:40, where])
         np.testing.assert_array_equal(arrays.dense64(second), counts[40:, where])
-    assert [where.start for where, _ in slabs[1:]] == [where.stop for where, _ in slabs[:-1]]
+    assert [where.start for where, _ in found[1:]] == [where.stop for where, _ in found[:-1]]
 
 
 def test_bad_values_are_counted_by_column(chunks, counts):
@@ -141,3 +142,23 @@ def test_chunks_that_turn_out_sparse_are_read_as_the_array_says(counts):
     loaded = chunked.chunked(array).load()
     assert not sp.issparse(loaded)
     np.testing.assert_array_equal(loaded, counts)
+
+
+@pytest.mark.parametrize("rows", [[0, 1], [55], [89, 3], [41, 41, 40]])
+def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
+    read = []
+
+    def chunk(start):
+        read.append(start)
+        return counts[start : start + 10]
+
+    blocks = [da.from_delayed(dask.delayed(chunk)(start), (10, 26), float) for start in range(0, 90, 10)]
+    everything = chunked.chunked(da.concatenate(blocks))
+    assert len(everything.source.runs) == 1
+    np.testing.assert_array_equal(arrays.dense64(everything[np.array(rows)]), counts[rows])
+    assert sorted(read) == sorted({row // 10 * 10 for row in rows})
+    # parts that want different chunks of one run are served by one pass
+    read.clear()
+    totals = chunked.reduce([everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.added)
+    np.testing.assert_allclose(totals, [counts[[5, 61]].sum(axis=0), counts[[62, 88]].sum(axis=0)])
+    assert sorted(read) == [0, 60, 80]

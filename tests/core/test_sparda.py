@@ -8,6 +8,7 @@ from diffnb.core import sparda as sparda_module
 from diffnb.core import sparda_path
 from diffnb.core.deals import deals_of
 from diffnb.core.divergence import DIVERGENCES, evaluate
+from diffnb.core.progress import listening
 from diffnb.core.sparda import (
     Settings,
     along,
@@ -395,3 +396,29 @@ def test_the_same_seed_gives_the_same_bits_and_another_the_same_features(populat
     first, second, other = (sparda(*populations, Settings(4, seed=s))[0] for s in (3, 3, 4))
     np.testing.assert_array_equal(first.weights, second.weights)
     assert set(np.flatnonzero(first.weights)) == set(np.flatnonzero(other.weights))
+
+
+class TestProgress:
+    @pytest.mark.parametrize("divergence", ["wasserstein2", "kolmogorov"])
+    @pytest.mark.parametrize("wide", [False, True])
+    def test_the_path_tells_every_step_it_takes(self, populations, monkeypatch, divergence, wide):
+        if wide:
+            monkeypatch.setattr("diffnb.core.sparda_path.WIDE", 5)
+        heard = []
+        with listening(lambda *told: heard.append(told)):
+            sparda(*populations, Settings(n_features=4, divergence=divergence), progress="SPARDA")
+        names, done, total = zip(*heard, strict=True)
+        assert set(names) == {"SPARDA, projection 1"}
+        assert done == tuple(range(total[0] + 1))
+        assert total[0] > 10
+
+    def test_whoever_listens_can_stop_it(self, populations):
+        class Enough(Exception):
+            pass
+
+        def listener(_, done, __):
+            if done == 3:
+                raise Enough
+
+        with pytest.raises(Enough), listening(listener):
+            sparda(*populations, Settings(n_features=4), progress="SPARDA")

@@ -119,7 +119,7 @@ def test_a_pass_within_a_task_stays_there(client):
 
 def test_the_other_tools_run_on_a_cluster_too(adata, client, monkeypatch):
     monkeypatch.setattr(chunked, "RUN", 40 * 60)  # two runs: PDA reads them often
-    monkeypatch.setattr(deals, "SMALL", 0)
+    monkeypatch.setattr(deals, "LOADED", 0)
     streamed = adata.copy()
     streamed.X = dense_chunks(adata.X, 30)
     for data in (adata, streamed):

@@ -19,6 +19,7 @@ from diffnb.core import (
     mahalanobis_local,
     mahalanobis_neighbors,
     nearest_rows,
+    slabs,
     streamed,
     sums,
 )
@@ -26,6 +27,7 @@ from diffnb.core.deals import deals_of
 from diffnb.core.divergence import DIVERGENCES
 from diffnb.core.sparda_path import Search, _best_singles, follow
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
 N, P = 54, 9
@@ -69,7 +71,7 @@ def streaming(monkeypatch):
         (chunked, "RUN", 13 * P),
         (chunked, "SPARSE_RUN", 13 * P),
         (sums, "PEEKED", 5),
-        (deals, "SMALL", 0),
+        (deals, "LOADED", 0),
         (deals, "HELD", 2 * N),
         (streamed, "HELD", 2 * N),
         (dufs, "GATHERED", 25 * P),
@@ -85,7 +87,7 @@ def streaming(monkeypatch):
         (mahalanobis_neighbors, "LOADED", 0),
         (mahalanobis_neighbors, "RUN", 25 * P),
     ]
-    monkeypatch.setattr(chunked, "_density", lambda _: 0.9)  # it looks at 200 rows, more than there are
+    monkeypatch.setattr(slabs, "_density", lambda _: 0.9)  # it looks at 200 rows, more than there are
     # as within a task of a cluster: threads cost more than so little data takes to read
     monkeypatch.setattr(chunked.cluster, "in_worker", lambda: True)
     for module, name, value in limits:
@@ -96,8 +98,8 @@ def streaming(monkeypatch):
 def recorded(monkeypatch):
     """Keep how many numbers every run and everything that is loaded has."""
     seen = {"run": [], "loaded": []}
-    for name, kind in (("_loaded", "run"), ("_load_together", "loaded")):
-        _record(monkeypatch, chunked, name, seen[kind])
+    _record(monkeypatch, chunked, "_loaded", seen["run"])
+    _record(monkeypatch, slabs, "_load_together", seen["loaded"])
     _record(monkeypatch, chunked.Chunked, "load", seen["loaded"])
     return seen
 
@@ -353,5 +355,25 @@ def test_files_that_are_read_lazily_give_the_same(store, name, tmp_path, monkeyp
         written.write_zarr(path) if store == "zarr" else written.write_h5ad(path)
         adata = ad.experimental.read_lazy(path)
     assert not isinstance(adata.X, np.ndarray | sp.spmatrix)
-    monkeypatch.setattr(deals, "SMALL", 0)
+    monkeypatch.setattr(deals, "LOADED", 0)
     assert_same(results(FAMILIES[name], adata), results(FAMILIES[name], annotated(x)))
+
+
+def test_sparda_reads_small_data_a_few_times_and_large_data_in_runs(monkeypatch):
+    x, _ = counts()
+    read = []
+
+    def chunk(start):
+        read.append(start)
+        return x[start : start + 30]
+
+    def passes():
+        read.clear()
+        starts = range(0, len(x), 30)
+        blocks = [da.from_delayed(dask.delayed(chunk)(i), (min(30, N - i), P), x.dtype) for i in starts]
+        dn.tl.sparda(annotated(da.concatenate(blocks)), "condition", n_features=3)
+        return len(read) / len(starts)
+
+    assert passes() <= 3  # a look for missing values, and the data itself
+    monkeypatch.setattr(deals, "LOADED", 0)
+    assert passes() > 50
