@@ -1,15 +1,13 @@
-"""The frame of all panels: controls, Run and Stop, progress, tabs, code, and a picture for those who see no widget.
+"""The frame of all panels: controls, Run and Stop, progress, tabs, code.
 
-A panel says which controls it has, which calls they make, and what its tabs show; everything else is here.
+A panel says which controls it has, which calls they make and draw, and what its tabs show; everything else is here,
+and in `_pictured` how it leaves a picture where nothing is alive.
 """
 
 from __future__ import annotations
 
-import base64
 import html
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import ipywidgets as widgets
@@ -19,18 +17,15 @@ from .._anndata import adopt, light_copy
 from .._validate import tables_in_memory
 from ._calls import Call, literal, name_of
 from ._controls import Control, describe
-from ._pictures import STILL, compose, draw, mark_in_base64, marked, still
+from ._pictured import Pictured
+from ._pictures import draw, mark_in_base64
 from ._views import CodeView, Picture, Status
-from ._work import Outcome, Worker, in_pieces, on_main
+from ._work import Outcome, Worker, on_main
 
 
-class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
+class Panel(Pictured):
     """A panel on an AnnData; the methods' own panels derive from it."""
 
-    title: ClassVar[str] = ""
-    question: ClassVar[str] = ""
-    #: tabs whose pictures make the static picture
-    pictured: ClassVar[tuple[str, ...]] = ()
     #: whether there is something to run
     runs: ClassVar[bool] = True
     #: the function whose docs describe the controls, as lines name it
@@ -41,10 +36,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
             raise TypeError(f"a panel needs an AnnData, got {type(adata).__name__}.")
         tables_in_memory(adata)
         self.adata = adata
-        self._mark = uuid.uuid4().hex[:12]
-        self._shown_as: Any = None
-        self._picturing: Iterator[bool] = iter(())
-        self._pictures_begun = 0
+        self.prepare_picture()
         #: the last run, and by key of its results every call whose results are there
         self._ran: list[Call] = []
         self._made: dict[str, Call] = {}
@@ -78,10 +70,6 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def calls(self) -> list[Call]:
         """Return what Run runs."""
         return []
-
-    def drawn(self) -> dict[str, Call]:
-        """Return the call that draws each picture, as far as there are results."""
-        return {}
 
     def read(self) -> list[Call]:
         """Return the calls that read the tables on screen."""
@@ -150,8 +138,8 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the run and show what it gave; `False` when `timeout` seconds passed first."""
         done = self._worker.wait(timeout)
-        for _ in self._picturing if done else ():  # who waits in a cell may have no later moment
-            pass
+        if done:
+            self.finish_picture()  # who waits in a cell may have no later moment
         return done
 
     @property
@@ -170,18 +158,6 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
         parts += ["\n".join(call.line(adata) for call in group) for group in (made, self.read(), drawn) if group]
         parts += self.more_lines(adata)
         return "\n\n".join(parts) + "\n"
-
-    def snapshot(self, path: str | Path | None = None) -> Any:
-        """Return the panel as a picture, and write it to `path` where one is given.
-
-        It shows the title, the leading figures and the code, on white.
-        """
-        from IPython.display import Image
-
-        data = self._snapshot()
-        if path is not None:
-            Path(path).write_bytes(data)
-        return Image(data=data, format="png", width=_width(data))
 
     # ---- inside ----
 
@@ -304,7 +280,7 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
             self._fail(error, traceback.format_exc())
             return
         self._say("done", f"Done in {outcome.seconds:.1f} s.", notes=outcome.notes)
-        self._leave_picture()
+        self.leave_picture()
 
     def _fail(self, error: BaseException, trace: str) -> None:
         self._say("failed", sentence(error), details=trace)
@@ -320,66 +296,10 @@ class Panel(widgets.VBox):  # type: ignore[misc, unused-ignore]
             if step is not None:
                 self.status.step, self.status.done, self.status.total = step, 0, 0
 
-    # ---- where nothing is alive ----
-
-    def _snapshot(self) -> bytes:
-        *_, data = self._snapshots()
-        return data
-
-    def _snapshots(self) -> Iterator[bytes]:
-        """Draw one figure after the other; the last that comes is the whole picture."""
-        calls = self.drawn()
-        pictures = []
-        for name in self.pictured:
-            if name in calls:
-                pictures += self._still(calls[name])
-                yield b""
-        head = [self.title, self.question, *self.summary()]
-        yield marked(compose(head, pictures, self.code), self._mark)
-
-    def _still(self, call: Call) -> list[Any]:
-        try:
-            return [still(call, self.adata)]
-        except Exception:  # one figure that cannot be drawn must not cost the others
-            return []
-
     def summary(self) -> list[str]:
         """Say in a line or two what the static picture shows."""
         shape = f"{self.adata.n_obs} observations × {self.adata.n_vars} features"
         return [shape if self.has_results() or not self.runs else f"{shape}. Not run yet."]
-
-    def _ipython_display_(self) -> None:
-        from IPython.display import display
-
-        bundle = widgets.VBox._repr_mimebundle_(self)
-        if bundle is None:
-            raise NotImplementedError
-        bundle["text/plain"] = repr(self)
-        display(bundle, raw=True)
-        data, metadata = self._bundle(self._snapshot())
-        self._shown_as = display(data, metadata=metadata, raw=True, display_id=True)
-
-    def _bundle(self, png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
-        data = {"image/png": base64.b64encode(png).decode(), "text/plain": f"{self!r} as a picture"}
-        alt = f"diffnb {mark_in_base64(self._mark)}"
-        return data, {"image/png": {"width": _width(png)}, "vscode_altText": alt}
-
-    def _leave_picture(self) -> None:
-        """Bring the static picture up to date where the panel was shown, as soon as there is time."""
-        if self._shown_as is not None:
-            self._picturing = self._pieces_of_picture()
-            in_pieces(self._picturing)
-
-    def _pieces_of_picture(self) -> Iterator[bool]:
-        """Draw piece by piece; one that comes later takes the place of this one."""
-        mine = self._pictures_begun = self._pictures_begun + 1
-        for png in self._snapshots():
-            if self._pictures_begun != mine:
-                return
-            if png:
-                data, metadata = self._bundle(png)
-                self._shown_as.update(data, metadata=metadata, raw=True)
-            yield True
 
     def __repr__(self) -> str:
         return f"<diffnb panel {self.title}: {self.adata.n_obs} × {self.adata.n_vars}, {self.status.state}>"
@@ -394,10 +314,6 @@ def sentence(error: BaseException) -> str:
 def _alt(call: Call) -> str:
     doc = (call.function.__doc__ or "").strip().splitlines()
     return f"{doc[0] if doc else call.name} Drawn by {call.line()}"
-
-
-def _width(png: bytes) -> int:
-    return round(int.from_bytes(png[16:20], "big") * 90 / STILL)
 
 
 def saved_selection(column: str, names: str, adata: str) -> str:

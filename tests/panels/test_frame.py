@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import diffnb as dn
-from diffnb.panels import _frame
+from diffnb.panels import _frame, _pictured
 from diffnb.panels._calls import Call
 from diffnb.panels._pictures import HEADER, draw, mark_in_base64, marked
 
@@ -184,7 +184,7 @@ def test_a_figure_that_cannot_be_drawn_says_why(toy, monkeypatch):
         raise ImportError("install <nilearn>")
 
     monkeypatch.setattr(_frame, "draw", fails)
-    monkeypatch.setattr(_frame, "still", fails)
+    monkeypatch.setattr(_pictured, "still", fails)
     panel.redraw("Significance")
     assert panel.pictures["Significance"].png == b""
     assert panel.pictures["Significance"].empty == "install <nilearn>"
@@ -346,11 +346,11 @@ def test_a_run_brings_the_picture_up_to_date(fresh, shown, run):
 
 def test_only_the_last_of_two_pictures_is_finished(toy, shown, monkeypatch):
     waiting = []
-    monkeypatch.setattr(_frame, "in_pieces", waiting.append)
+    monkeypatch.setattr(_pictured, "in_pieces", waiting.append)
     panel = dn.panels.disc(toy)
     panel._ipython_display_()
-    panel._leave_picture()
-    panel._leave_picture()
+    panel.leave_picture()
+    panel.leave_picture()
     first, second = waiting
     next(first)
     next(second)
@@ -360,7 +360,7 @@ def test_only_the_last_of_two_pictures_is_finished(toy, shown, monkeypatch):
 
 
 def test_who_waits_has_the_picture_too(fresh, shown, monkeypatch, run):
-    monkeypatch.setattr(_frame, "in_pieces", lambda steps: None)
+    monkeypatch.setattr(_pictured, "in_pieces", lambda steps: None)
     panel = dn.panels.disc(fresh)
     panel._ipython_display_()
     run(panel, n_components=2)
