@@ -105,6 +105,31 @@ def nothing_there(n_seeds):
     return share
 
 
+#: planted groups of many conditions; with more shared groups, more has to be projected off
+MANY = {
+    "10 conditions, p=500, 2 shared groups": {"n_conditions": 10, "n_features": 500, "group_size": 15},
+    "10 conditions, p=1500, 12 shared": {"n_conditions": 10, "n_features": 1500, "group_size": 20, "n_shared": 12},
+    "7 conditions, p=1000, 20 shared": {"n_conditions": 7, "n_features": 1000, "group_size": 20, "n_shared": 20},
+    "5 conditions, p=600, 8 shared": {"n_conditions": 5, "n_features": 600, "group_size": 20, "n_shared": 8},
+}
+
+
+def many_conditions(n_seeds):
+    """Worst AUROC / ARI with defaults, and with a fixed number of eigenvectors projected off."""
+    rows, choices = {}, ("auto", 3, 5, 10, 20)
+    for name, options in MANY.items():
+        datasets = [dn.datasets.planted_groups(random_state=seed, **options) for seed in range(n_seeds)]
+        for d in choices:
+            rows[f"{name} | {d}"] = summary([quality(a, n_eigenvectors=d) for a in datasets])
+    lines = [
+        [name, *(f"{r['auroc']:.2f} / {r['ari']:.2f}" for d in choices for r in [rows[f"{name} | {d}"]])]
+        for name in MANY
+    ]
+    head = ["data", *(f"d = {d}" for d in choices)]
+    table(f"Many conditions, n=200: worst AUROC / ARI of {n_seeds} seeds", head, lines)
+    return rows
+
+
 def sweep(n_seeds):
     """Grid of graph, neighbours and eigenvectors: worst AUROC / worst ARI."""
     grid = [(graph, k, d) for graph in ("knn", "dense") for k in (5, 8, 15, 25, 40) for d in (5, 10, 20, 40)]
@@ -136,6 +161,7 @@ def sweep(n_seeds):
 if __name__ == "__main__":
     n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
     results = {"defaults": defaults(n_seeds), "few": few_observations(n_seeds), "nothing": nothing_there(20)}
+    results["many conditions"] = many_conditions(3)
     if "sweep" in sys.argv[1:]:
         results["sweep"] = sweep(2)
     save("defaults", results)

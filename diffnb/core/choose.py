@@ -21,6 +21,8 @@ from .spectrum import walk_eigenvectors
 NEIGHBORS = 25
 #: eigenvectors of the other conditions to project off where the spectrum is smooth, and at least where it is not
 EIGENVECTORS, AT_LEAST = 20, 10
+#: and of all other conditions together where the spectrum is smooth
+TOGETHER = 60
 #: how far down the spectrum a gap is looked for
 MOST_EIGENVECTORS = 40
 #: a dense graph holds several p × p arrays: 200 MB each at this many features
@@ -74,13 +76,18 @@ def eigenvectors_for(eigenvalues: Floats, n_features: int, n_conditions: int, /)
 
     Where one fall of the eigenvalues towers over the others, all before it and a quarter more, because
     structure that all conditions share must not be left in; at least 10, because structure may be finer than
-    its gap. In a smooth spectrum 20. Never more than a twelfth of the features without a gap, nor, the other
-    conditions together, than a third of them.
+    its gap. In a smooth spectrum 20, and fewer where many others are projected off: what they share is taken off
+    by any of them, and with all of them together little would be left. Never more than a twelfth of the features
+    without a gap, nor, the other conditions together, than a third of them.
     """
-    most = max(1, n_features // (3 * max(1, n_conditions - 1)))
+    others = max(1, n_conditions - 1)
+    most = max(1, n_features // (3 * others))
     few = max(2, n_features // 12)
     gap = _towering_gap(eigenvalues)
-    wanted = max(min(AT_LEAST, few), gap + gap // 4) if gap else min(EIGENVECTORS, few)
+    if gap:
+        wanted = max(min(AT_LEAST, few), gap + gap // 4)
+    else:
+        wanted = min(EIGENVECTORS, few, max(2, TOGETHER // others))
     return min(most, len(eigenvalues), wanted)
 
 

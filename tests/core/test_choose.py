@@ -45,6 +45,13 @@ def test_eigenvectors_leave_room():
     assert eigenvectors_for(np.linspace(1, 0.5, 20), 30, 2) == 2
 
 
+@pytest.mark.parametrize(("n_conditions", "d"), [(2, 20), (4, 20), (5, 15), (10, 6), (40, 2)])
+def test_many_conditions_with_smooth_spectra_share_what_is_projected_off(n_conditions, d):
+    assert eigenvectors_for(0.9 ** np.arange(40), 5000, n_conditions) == d
+    # groups that all share have to go, however many conditions there are
+    assert eigenvectors_for(spectrum_with(12), 5000, n_conditions) >= 13
+
+
 def test_what_the_user_settled_stays(two_conditions):
     request = Request("knn", 7, (3, 5))
     settings = choose(two_conditions, request, Settings(1, ())).settings
