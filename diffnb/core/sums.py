@@ -84,6 +84,28 @@ def summed(parts: Sequence[Chunked], /) -> list[Summed]:
     return [part.memo["sums"] for part in parts]
 
 
+def correlations(parts: Sequence[Matrix], /) -> list[Floats]:
+    """Correlate the columns of each matrix; one that does not vary correlates with nothing.
+
+    Rows of data that is read in runs are summed up in one pass; what is in memory is made dense.
+    """
+    if all(isinstance(part, Chunked) for part in parts):
+        spread = []
+        for sums in summed(parts):
+            apart = sums.total / sums.n_obs
+            spread.append(sums.products - sums.n_obs * np.outer(apart, apart))
+    else:
+        centred = [x - x.mean(axis=0) for x in map(dense64, parts)]
+        spread = [x.T @ x for x in centred]
+    return [_scaled_to_one(products) for products in spread]
+
+
+def _scaled_to_one(products: Floats) -> Floats:
+    length = np.sqrt(np.maximum(np.diag(products), 0.0))
+    length = np.where(length > 0, length, 1.0)
+    return np.asarray(products / length / length[:, None])
+
+
 def _origin(x: Chunked) -> Floats:
     """Return a point near the mean of all rows of the source; sparse data have none, since zeros must stay zeros."""
     if x.is_sparse:

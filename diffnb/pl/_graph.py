@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 
 from .. import _validate as validate
 from .._anndata import pull
-from ..core._typing import Bools, Floats, Ints, Matrix
+from ..core._typing import Bools, Floats, Ints
+from ..core.sums import correlations
 from ._read import Condition, conditions, described, group_colors
 from ._style import (
     BACKGROUND,
@@ -84,10 +85,10 @@ def disc_graph(
         mask_var=chosen,
     )
     order = _order(labels[data.kept[chosen]], about)
-    correlations = [_correlations(matrix)[np.ix_(order, order)] for matrix in data.matrices]
+    found = [each[np.ix_(order, order)] for each in correlations(data.matrices)]
     bounds = _bounds(labels[data.kept[chosen]][order])
-    rows = _differences(names, correlations, group)
-    return _draw(names, correlations, rows, bounds, group_colors(adata, key))
+    rows = _differences(names, found, group)
+    return _draw(names, found, rows, bounds, group_colors(adata, key))
 
 
 def _highest(about: Sequence[Condition], n_features: int) -> Bools:
@@ -122,15 +123,6 @@ def _bounds(labels: Any) -> list[tuple[str, int, int]]:
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
     stops = np.r_[starts[1:], labels.size]
     return [(str(labels[a]), int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
-
-
-def _correlations(matrix: Matrix) -> Floats:
-    """Correlate a few hundred columns; one that does not vary correlates with nothing."""
-    dense = np.asarray(matrix.todense() if hasattr(matrix, "todense") else matrix, dtype=float)
-    centred = dense - dense.mean(axis=0)
-    length = np.linalg.norm(centred, axis=0)
-    centred /= np.where(length > 0, length, 1.0)
-    return np.asarray(centred.T @ centred)
 
 
 def _differences(names: list[str], correlations: list[Floats], group: str | None) -> dict[str, Floats]:

@@ -85,3 +85,14 @@ def test_names_of_small_groups_are_moved_apart():
 
 def test_more_features_than_there_are_draws_all(toy):
     assert dn.pl.disc_graph(toy, n_features=1000).axes[0].images[0].get_array().shape == (250, 250)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_data_on_disk_is_drawn_as_data_in_memory(toy, kind):
+    dask = pytest.importorskip("dask.array")
+    lazy = toy.copy()
+    lazy.X = dask.from_array(toy.X, chunks=(37, -1))
+    if kind == "sparse":
+        lazy.X = lazy.X.map_blocks(sp.csr_matrix)
+    for drawn, expected in zip(*(dn.pl.disc_graph(a, n_features=40).axes[:3] for a in (lazy, toy)), strict=True):
+        np.testing.assert_allclose(drawn.images[0].get_array(), expected.images[0].get_array(), atol=1e-8)
