@@ -92,10 +92,11 @@ def sparda(
         deals = deals_of(x, y, standardize=settings.standardize)
         found: list[Projection] = []
         for i in range(settings.n_projections):
-            bar = None if progress is None else f"{progress}, projection {i + 1}"
-            chosen = _best(deals, settings, samples, bar)
+            this = _named(progress, f"projection {i + 1}")
+            chosen = _best(deals, settings, samples, this)
             if settings.n_permutations:
-                pval = permutation_test(deals, settings, samples=samples, n_jobs=n_jobs, progress=bar)
+                named = _named(this, "permutations")
+                pval = permutation_test(deals, settings, samples=samples, n_jobs=n_jobs, progress=named)
                 # what is left cannot be surer than what was taken before it
                 chosen = replace(chosen, pval=max(pval, *(p.pval for p in found)) if found else pval)
             found.append(chosen)
@@ -117,6 +118,11 @@ def along(others: Matrix, x: Matrix, y: Matrix, directions: Floats, standardize:
     return times(others, scaled.T) - scaled @ shift
 
 
+def _named(work: str | None, part: str) -> str | None:
+    """Name a part of the work that a bar shows, where one is wanted."""
+    return None if work is None else f"{work}, {part}"
+
+
 def _search(settings: Settings) -> Search:
     return Search(DIVERGENCES[settings.divergence], settings.solver == "relax", settings.seed)
 
@@ -132,11 +138,11 @@ def _best(deals: Deals, settings: Settings, samples: Sequence[Ints], progress: s
     if settings.n_features is None:
         # few features are not asked for; a detour over some of them still leads to better ground
         ks = ks[ks * FEW >= p]
-    with bar(total=n_steps(ks, search), desc=progress, disable=progress is None, delay=1.0) as shown:
+    with bar(total=n_steps(ks, search), desc=_named(progress, "path"), disable=progress is None, delay=1.0) as shown:
         path = follow(deals, ks, search, tick=shown.update)
     held_out = np.full((1, len(ks)), np.nan)
     if isinstance(wanted, str):
-        tried = cross_validate(deals, ks, search, samples=samples, progress=progress)
+        tried = cross_validate(deals, ks, search, samples=samples, progress=_named(progress, "folds"))
         held_out, i = tried.objective, tried.fewest()
     else:
         i = int(np.searchsorted(ks, wanted))

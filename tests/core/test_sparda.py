@@ -408,7 +408,7 @@ class TestProgress:
         with listening(lambda *told: heard.append(told)):
             sparda(*populations, Settings(n_features=4, divergence=divergence), progress="SPARDA")
         names, done, total = zip(*heard, strict=True)
-        assert set(names) == {"SPARDA, projection 1"}
+        assert set(names) == {"SPARDA, projection 1, path"}
         assert done == tuple(range(total[0] + 1))
         assert total[0] > 10
 
