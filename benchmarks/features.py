@@ -23,7 +23,7 @@ import numpy as np
 from _tools import save, table
 
 N_NEIGHBORS = 50
-FEATURES = (5000, 10_000, 20_000, 50_000, 100_000)
+FEATURES = (5000, 10_000, 20_000, 50_000, 100_000, 200_000)
 #: plain blocks take four times as long for twice the features: no need to wait for all of it
 MOST_FOR_BLOCKS = 20_000
 MOST_NUMBERS = 50_000_000
