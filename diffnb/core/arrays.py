@@ -59,7 +59,10 @@ def columns(x: Matrix, kept: Bools, /) -> Matrix:
     """Take columns; the same object when all are kept."""
     if kept.all():
         return x
-    return x[:, np.flatnonzero(kept)]
+    taken = x[:, np.flatnonzero(kept)]
+    if isinstance(x, Chunked) and "seen" in x.memo:
+        taken.memo["seen"] = x.memo["seen"].of(kept)
+    return taken
 
 
 def row_blocks(x: Matrix, /, height: int | None = None) -> Iterator[Any]:
@@ -102,12 +105,21 @@ class Seen:
     low: Floats
     high: Floats
 
+    def of(self, columns: Bools) -> Seen:
+        """Return what was seen of some columns."""
+        return Seen(self.not_finite[columns], self.low[columns], self.high[columns])
+
 
 def look(matrices: Sequence[Matrix], /) -> list[Seen]:
-    """Look at matrices; those that must be read are read once, all together."""
-    if isinstance(matrices[0], Chunked):
-        return chunked.reduce(matrices, _look_at_block, _looked_at_both, desc="looking at the data")
-    return [_look_at(x) for x in matrices]
+    """Look at matrices; those that must be read are read together, and never twice."""
+    if not isinstance(matrices[0], Chunked):
+        return [_look_at(x) for x in matrices]
+    new = [x for x in matrices if "seen" not in x.memo]
+    if new:
+        found = chunked.reduce(new, _look_at_block, _looked_at_both, desc="looking at the data")
+        for x, seen in zip(new, found, strict=True):
+            x.memo["seen"] = seen
+    return [x.memo["seen"] for x in matrices]
 
 
 def _look_at(x: Matrix) -> Seen:

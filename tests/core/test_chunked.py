@@ -162,3 +162,14 @@ def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
     totals = chunked.reduce([everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.added)
     np.testing.assert_allclose(totals, [counts[[5, 61]].sum(axis=0), counts[[62, 88]].sum(axis=0)])
     assert sorted(read) == [0, 60, 80]
+
+
+def test_what_was_looked_at_is_not_read_again(streamed, counts, monkeypatch):
+    halves = [streamed[:40], streamed[40:]]
+    first = arrays.look(halves)
+    monkeypatch.setattr(chunked, "_runs", None)  # any further pass would fail
+    kept = np.arange(26) % 2 == 0
+    for seen, again in zip(first, arrays.look([arrays.columns(part, kept) for part in halves]), strict=True):
+        np.testing.assert_array_equal(again.low, seen.low[kept])
+        np.testing.assert_array_equal(again.high, seen.high[kept])
+        np.testing.assert_array_equal(again.not_finite, seen.not_finite[kept])
