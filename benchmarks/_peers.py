@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _tools import peak_gigabytes
 from _truth import KINDS, Truth, auprc, auroc, draw
 
 #: adjusted p-value below which a feature counts as called
@@ -223,7 +224,8 @@ def contrastive_pca(truth: Truth) -> list[Answer]:
     for components, alpha in list(zip(found, alphas, strict=True))[1:]:  # the first α is 0: plain PCA
         components = np.real(components)
         loading = b.T @ ((components - components.mean(axis=0)) / components.std(axis=0)) / len(b)
-        answers.append(Answer(f"α = {alpha:.2f}, best of its own", np.sqrt(np.square(loading).sum(axis=1))))
+        score = np.sqrt(np.square(loading).sum(axis=1))
+        answers.append(Answer("best of its own α", score, None, {"α": float(alpha)}))
     noise = truth.kind == "noise"
     return [max(answers, key=lambda x: auroc(x.score[truth.kind == "connected"], x.score[noise]))]
 
@@ -346,12 +348,6 @@ def benjamini_hochberg(pval: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def peak_megabytes() -> float:
-    """Highest resident memory of this process so far, its own and not that of its parent."""
-    status = Path("/proc/self/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
-
-
 def run(name: str, flavour: str, n: int, p: int, seed: int) -> dict[str, Any]:
     """Run one method once; whatever goes wrong is an answer, too."""
     method, package = METHODS[name]
@@ -370,7 +366,7 @@ def run(name: str, flavour: str, n: int, p: int, seed: int) -> dict[str, Any]:
     except Exception as error:  # too small for it, perhaps: the real run says
         print(f"warm-up: {error!r}", file=sys.stderr)
     truth = draw(flavour, n, p, seed)
-    before = peak_megabytes()
+    before = 1024 * peak_gigabytes()
     wall, cpu = time.perf_counter(), time.process_time()
     try:
         answers = method(truth)
@@ -386,7 +382,7 @@ def run(name: str, flavour: str, n: int, p: int, seed: int) -> dict[str, Any]:
         "package": installed,
         "wall": time.perf_counter() - wall,
         "cpu": time.process_time() - cpu,
-        "peak_mb": peak_megabytes(),
+        "peak_mb": 1024 * peak_gigabytes(),
         "before_mb": before,
         "answers": [judged(answer, truth.kind) for answer in answers],
     }

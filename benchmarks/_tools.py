@@ -54,3 +54,15 @@ def save(name: str, results: Any) -> None:
     folder.mkdir(exist_ok=True)
     (folder / f"{name}.json").write_text(json.dumps(results, indent=1, default=float))
     print(f"\nwritten: benchmarks/results/{name}.json")
+
+
+def peak_gigabytes() -> float:
+    """Highest resident memory of this process so far; its own, where the system's other count has its parent's, too."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text(encoding="utf-8").splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
+    import resource
+
+    unit = 2**30 if sys.platform == "darwin" else 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit

@@ -12,7 +12,6 @@ import contextlib
 import io
 import itertools
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ from typing import Any
 
 import anndata as ad
 import numpy as np
-from _tools import DATA, ROOT, interleaved, save, table
+from _tools import DATA, ROOT, interleaved, peak_gigabytes, save, table
 from scipy.io import loadmat
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
@@ -257,12 +256,12 @@ def cells(kind: str) -> None:
     )
     adata = ad.AnnData(sp.csr_matrix(x) if kind == "sparse" else x.toarray())
     del x
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    before = peak_gigabytes()
     start = time.perf_counter()
     quiet(lambda: dn.tl.dufs(adata))
     seconds = time.perf_counter() - start
     selected = adata.var["dufs"].to_numpy()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gigabytes()
     print(json.dumps([seconds, peak, before, 100, int(selected.sum()), int(selected[:100].sum())]))
 
 

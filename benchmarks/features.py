@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
 
 import numpy as np
-from _tools import save, table
+from _tools import peak_gigabytes, save, table
 
 N_NEIGHBORS = 50
 FEATURES = (5000, 10_000, 20_000, 50_000, 100_000, 200_000)
@@ -35,10 +34,6 @@ def timed(task):
     clock, busy = time.perf_counter(), time.process_time()
     result = task()
     return result, time.perf_counter() - clock, time.process_time() - busy
-
-
-def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def planted(n_features, n_obs=124):
@@ -107,7 +102,7 @@ def one(p, search):
     import diffnb as dn
 
     adata = planted(int(p))
-    before = peak()
+    before = peak_gigabytes()
     _, seconds, busy = timed(lambda: dn.tl.disc(adata, "condition", graph="knn", neighbors=search))
     from sklearn.metrics import adjusted_rand_score
 
@@ -119,7 +114,7 @@ def one(p, search):
         "seconds": seconds,
         "busy": busy,
         "before": before,
-        "peak": peak(),
+        "peak": peak_gigabytes(),
         "sigma": adata.uns["disc"]["sigma"].tolist(),
         "n_clusters": adata.uns["disc"]["n_clusters"].tolist(),
         "n_leading": adata.uns["disc"]["n_leading"].tolist(),

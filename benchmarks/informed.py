@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -20,7 +19,7 @@ from typing import Any
 import anndata as ad
 import numpy as np
 import pandas as pd
-from _tools import ROOT, save, table
+from _tools import ROOT, peak_gigabytes, save, table
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
@@ -263,11 +262,11 @@ SCALES: dict[str, dict[str, Any]] = {"global": {}, "local": {"local": True}}
 def one_scale(which: str) -> None:
     """Run one large problem in a process of its own and print time and memory as JSON."""
     adata = large_data(*LARGE)
-    made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    made = peak_gigabytes()
     start = time.process_time()
     seconds, _ = timed(lambda: dn.tl.informed_distance(adata, **SCALES[which]))
     processor = time.process_time() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_gigabytes()
     info = adata.uns["informed"]
     print(json.dumps([seconds, processor, made, peak, int(info["n_clusters"]), int(info["n_components"])]))
 

@@ -5,13 +5,12 @@ Each case runs in a process of its own; the peak is what the system counted for 
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
 
 import numpy as np
-from _tools import save, table
+from _tools import peak_gigabytes, save, table
 
 N_OBS, N_FEATURES = 3000, 20_000
 
@@ -32,11 +31,11 @@ def run(kind):
     obs = pd.DataFrame({"condition": np.repeat(["a", "b"], N_OBS)}, index=[str(i) for i in range(2 * N_OBS)])
     adata = anndata.AnnData(x, obs=obs)
     del x
-    data = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    data = peak_gigabytes()
     start = time.perf_counter()
     dn.tl.disc(adata, "condition", graph="knn", n_clusters=3)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gigabytes()
     print(data, peak, seconds)
 
 

@@ -9,7 +9,8 @@ that a method does not ask about, too.
 Peers are installed with `pip install -r benchmarks/requirements-peers.txt`, here or in an environment of their own:
 `--python /path/to/it/bin/python` runs them there (diffnb itself always runs here). `--ratio` only takes the processor
 time of the scorecard beside that of scanpy's Wilcoxon. Results go to `benchmarks/results/peers.json`; parts that are
-run one by one (`--only`, `--p`, `--flavours`) replace what they measured and keep the rest.
+run one by one (`--only`, `--p`, `--flavours`) replace what they measured and keep the rest, and `--show` shows all of
+them in short.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -102,6 +104,47 @@ def _median(answers: list[dict[str, Any]], what: str, kind: str) -> str:
     return f"{median(values):.3f}" if values else ""
 
 
+def compact(rows: list[dict[str, Any]], flavour: str) -> tuple[list[str], list[list[str]]]:
+    """Medians over seeds, a row an answer: AUROC of all kinds at every size, processor time and memory."""
+    sizes = sorted({r["p"] for r in rows if r["flavour"] == flavour})
+    lines = []
+    for name in METHODS:
+        runs = {p: [r for r in rows if (r["name"], r["flavour"], r["p"]) == (name, flavour, p)] for p in sizes}
+        ran = {p: [r for r in runs[p] if r["status"] == "ran"] for p in sizes}
+        first = next((r for p in sizes for r in ran[p]), None)
+        for place, answer in enumerate(first["answers"] if first else []):
+            if answer["auroc"]:
+                # a bar would end the cell
+                label = f"{name}: {answer['answer']}".replace("|weight|", "absolute weight")
+                cells = [_compact_cell(runs[p], [r["answers"][place] for r in ran[p]]) for p in sizes]
+                cost = [" / ".join(_cost(ran[p], f) for p in sizes) for f in (_cpu, _memory)]
+                lines.append([label.replace("|score|", "absolute score"), *cells, *cost])
+    head = ["method: answer", *(f"{p:,}" for p in sizes), "CPU, s", "memory, MB"]
+    return head, lines
+
+
+def _compact_cell(runs: list[dict[str, Any]], answers: list[dict[str, Any]]) -> str:
+    if not answers:
+        return runs[0]["status"] if runs else ""
+    scores = [[a["auroc"][kind] for a in answers if kind in a["auroc"]] for kind in SIZES]
+    return " ".join(f"{median(values):.2f}".removeprefix("0") if values else "·" for values in scores)
+
+
+def _cost(ran: list[dict[str, Any]], what: Callable[[dict[str, Any]], float]) -> str:
+    value = median(map(what, ran)) if ran else None
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if value >= 9.95 or what is _memory else f"{value:.1f}" if value >= 0.095 else f"{value:.2f}"
+
+
+def _cpu(run: dict[str, Any]) -> float:
+    return run["cpu"]
+
+
+def _memory(run: dict[str, Any]) -> float:
+    return max(0.0, run["peak_mb"] - run["before_mb"])
+
+
 def extras(rows: list[dict[str, Any]]) -> list[list[Any]]:
     """Return what does not fit a score per feature: groups, numbers of features, single p-values."""
     return [
@@ -135,6 +178,18 @@ def keep(rows: list[dict[str, Any]], turns: list[dict[str, Any]]) -> None:
     path.write_text(json.dumps(results, indent=1, default=float), encoding="utf-8")
 
 
+def show() -> None:
+    """Show what all runs so far have left, also those of parts."""
+    rows = json.loads((ROOT / "results" / "peers.json").read_text(encoding="utf-8"))["rows"]
+    for flavour in FLAVOURS:
+        title = (
+            f"{flavour}: AUROC of {', '.join(SIZES)} by number of features; cost at each; memory above what was there"
+        )
+        table(title, *compact(rows, flavour))
+    groups = [row for row in extras(rows) if not isinstance(row[-1], dict)]
+    table("Beside the scores", ["flavour", "p", "method", "seed", "what", "value"], groups)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--p", type=int, nargs="+", default=[500, 2000, 10_000], help="numbers of features")
@@ -147,7 +202,11 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="interpreter that has the peers")
     parser.add_argument("--repeats", type=int, default=5, help="turns of the scorecard and Wilcoxon")
     parser.add_argument("--ratio", action="store_true", help="only the time beside Wilcoxon")
+    parser.add_argument("--show", action="store_true", help="measure nothing; show all that was, in short")
     options = parser.parse_args()
+    if options.show:
+        show()
+        return
     rows = [] if options.ratio else measure(options)
     for flavour in options.flavours:
         for p in options.p if rows else ():

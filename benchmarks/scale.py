@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from _tools import save, table
+from _tools import peak_gigabytes, save, table
 
 #: cells in a chunk on disk
 CHUNK = 1000
@@ -63,11 +62,6 @@ def write(path: Path, n_cells: int, n_genes: int) -> None:
         anndata.AnnData(da.concatenate(blocks), obs=obs, var=var).write_zarr(path)
 
 
-def peak() -> float:
-    """Largest memory of this process so far, in GB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
 def measure(path: Path, what: str, workers: int) -> dict[str, Any]:
     """Run one tool on a file in this process, and say what it took."""
     from anndata.experimental import read_lazy
@@ -77,7 +71,7 @@ def measure(path: Path, what: str, workers: int) -> dict[str, Any]:
     adata = read_lazy(path)
     client = _client(workers)
     dn.tl.disc, dn.tl.scorecard  # noqa: B018, loaded before the baseline is taken
-    before, start, cpu = peak(), time.perf_counter(), time.process_time()
+    before, start, cpu = peak_gigabytes(), time.perf_counter(), time.process_time()
     if what == "read":
         from diffnb.core.chunked import chunked, reduce
 
@@ -95,7 +89,7 @@ def measure(path: Path, what: str, workers: int) -> dict[str, Any]:
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     if client is not None:
         client.shutdown()
-    return {"what": what, "seconds": seconds, "cpu": cpu, "baseline": before, "peak": peak()} | told
+    return {"what": what, "seconds": seconds, "cpu": cpu, "baseline": before, "peak": peak_gigabytes()} | told
 
 
 def _client(workers: int) -> Any:

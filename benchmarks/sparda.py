@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import time
@@ -21,7 +20,7 @@ from typing import Any
 import anndata as ad
 import numpy as np
 import pandas as pd
-from _tools import DATA, ROOT, interleaved, save, table
+from _tools import DATA, ROOT, interleaved, peak_gigabytes, save, table
 from joblib import Parallel, delayed
 from scipy.io import loadmat
 from scipy.spatial.distance import cdist
@@ -388,10 +387,10 @@ def run_size() -> None:
     adata = two(x[:n], x[n:])
     del x
     warnings.simplefilter("ignore")  # genes that no cell has
-    made = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    made = peak_gigabytes()
     seconds, cpu, _ = both_times(lambda: dn.tl.sparda(adata, "condition", group="B", reference="A"))
     found = selected(adata)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    peak = peak_gigabytes()
     print(made, peak, seconds, cpu, len(found), np.isin(found, own).sum())
 
 
