@@ -16,7 +16,7 @@ from .arrays import moments_of_each
 from .chunked import Chunked, stacked
 from .disc import Settings, disc, feature_walk, from_walks, points_from_sums
 from .graph import Columns, Part, standardized
-from .sums import Summed, few_enough, summed
+from .sums import Summed, few_enough, rest_of, summed
 
 Null: TypeAlias = Literal["labels", "connectivity"]
 #: bytes of products of features that may be kept, sample by sample
@@ -74,6 +74,15 @@ class _Stacked:
 
 
 @dataclass(frozen=True, slots=True)
+class _Piece:
+    """Rows that are dealt to a condition, of all rows or of those of one condition."""
+
+    dealt: int
+    of: int
+    x: Chunked
+
+
+@dataclass(frozen=True, slots=True)
 class _Summed:
     """Data that is read in runs: what the dealt rows sum up to comes from one pass, or from sums by sample."""
 
@@ -120,19 +129,33 @@ class _Summed:
     def _from_rows(self, rows: Sequence[Ints]) -> list[tuple[Summed, ...]]:
         if not self.affine:
             whole = stacked(self.matrices)
-            return [(sums,) for sums in summed([whole[r] for r in rows])]
+            pieces = [_Piece(dealt, 0, whole[r]) for dealt, r in enumerate(rows)]
+            return [(sums,) for sums in self._sums(pieces, [summed(self.matrices)], rows)]
         sizes = [x.shape[0] for x in self.matrices]
         pieces = [
-            (dealt, condition, x[mine])
+            _Piece(dealt, condition, x[mine])
             for dealt, r in enumerate(rows)
             for condition, (x, mine) in enumerate(zip(self.matrices, _by_condition(r, sizes), strict=True))
             if mine.size
         ]
-        found = summed([x for _, _, x in pieces])
+        found = self._sums(pieces, [[sums] for sums in summed(self.matrices)], rows)
         return [
-            tuple(self._moved(s, c) for (to, c, _), s in zip(pieces, found, strict=True) if to == dealt)
+            tuple(self._moved(s, piece.of) for piece, s in zip(pieces, found, strict=True) if piece.dealt == dealt)
             for dealt in range(len(rows))
         ]
+
+    def _sums(self, pieces: list[_Piece], wholes: list[list[Summed]], rows: Sequence[Ints]) -> list[Summed]:
+        """Sum up all pieces but the largest of each whole, which is what the others leave of it."""
+        if not _is_deal(rows, sum(x.shape[0] for x in self.matrices)):
+            return summed([piece.x for piece in pieces])
+        numbers = range(len(pieces))
+        of_whole = [[i for i in numbers if pieces[i].of == whole] for whole in range(len(wholes))]
+        largest = [max(mine, key=lambda i: pieces[i].x.shape[0]) for mine in of_whole]
+        others = [i for i in numbers if i not in largest]
+        found = dict(zip(others, summed([pieces[i].x for i in others]), strict=True))
+        for whole, mine, left in zip(wholes, of_whole, largest, strict=True):
+            found[left] = rest_of(whole, [found[i] for i in mine if i != left])
+        return [found[i] for i in numbers]
 
     def _moved(self, sums: Summed, condition: int) -> Summed:
         if not self.affine:
@@ -148,6 +171,11 @@ def _sums_by_sample(matrices: Sequence[Chunked], samples: Sequence[Ints]) -> lis
     for (condition, code), sums in zip(wanted, found, strict=True):
         by_sample[condition][code] = sums
     return by_sample
+
+
+def _is_deal(rows: Sequence[Ints], n_obs: int) -> bool:
+    """Say whether every observation is dealt once, and none left out."""
+    return bool((np.bincount(np.concatenate(list(rows)), minlength=n_obs) == 1).all())
 
 
 def _by_condition(rows: Ints, sizes: Sequence[int]) -> list[Ints]:

@@ -84,6 +84,21 @@ def summed(parts: Sequence[Chunked], /) -> list[Summed]:
     return [part.memo["sums"] for part in parts]
 
 
+def rest_of(wholes: Sequence[Summed], parts: Sequence[Summed], /) -> Summed:
+    """Return the sums of what is left of some observations when parts of them are taken away."""
+    if any(not np.array_equal(sums.origin, wholes[0].origin) for sums in (*wholes, *parts)):
+        raise ValueError("sums around different points cannot be taken from each other.")
+    total, products = wholes[0].total.copy(), wholes[0].products.copy()
+    for sums in wholes[1:]:
+        total += sums.total
+        products += sums.products
+    for sums in parts:
+        total -= sums.total
+        products -= sums.products
+    n_obs = sum(sums.n_obs for sums in wholes) - sum(sums.n_obs for sums in parts)
+    return Summed(n_obs, wholes[0].origin, total, products)
+
+
 def correlations(parts: Sequence[Matrix], /) -> list[Floats]:
     """Correlate the columns of each matrix; one that does not vary correlates with nothing.
 

@@ -8,7 +8,9 @@ import pytest
 from streams import CHUNKINGS, KINDS
 
 import diffnb as dn
+from diffnb._anndata import pull
 from diffnb.core import chunked, pooled, sums, tiles, two_sample
+from diffnb.core.disc import Settings
 
 DISC = {
     "as it is": {},
@@ -162,3 +164,35 @@ def test_files_are_read_lazily(adata, suffix, kind, tmp_path):
     # what was found survives being written
     lazy.to_memory().write_h5ad(tmp_path / "found.h5ad")
     assert "disc" in anndata.read_h5ad(tmp_path / "found.h5ad").uns
+
+
+@pytest.mark.parametrize("null", ["labels", "connectivity"])
+def test_a_deal_multiplies_no_more_rows_than_it_must(adata, null, monkeypatch):
+    multiplied = []
+    real = sums._sums_of_block
+
+    def counted(block, *where):
+        multiplied.append(block.shape[0])
+        return real(block, *where)
+
+    monkeypatch.setattr(sums, "_sums_of_block", counted)
+    few = adata[: int(0.7 * adata.n_obs)].copy()  # conditions of different sizes
+    lazy = in_chunks(few, "dense", (10, -1))
+    observations = pooled.pooled(pull(lazy, "condition").matrices, null)
+    settings = Settings(3, (2, 2), n_components=2, standardize="within" if null == "connectivity" else None)
+    sizes = few.obs["condition"].value_counts(sort=False).to_numpy()
+    first = [np.arange(sizes[0]), np.arange(sizes[0], few.n_obs)]
+    observations.sigma(first, settings)  # the sums of the conditions as they are come first
+    multiplied.clear()
+    dealt = np.split(np.random.default_rng(0).permutation(few.n_obs), [sizes[0]])
+    found = observations.sigma(dealt, settings)
+    if null == "labels":
+        assert sum(multiplied) == min(sizes)
+    else:
+        assert sum(multiplied) < 0.6 * few.n_obs
+    in_memory = pooled.pooled(pull(few, "condition").matrices, null).sigma(dealt, settings)
+    np.testing.assert_allclose(found, in_memory, atol=1e-10)
+    # rows that are drawn again and again are no deal: all of them are summed up
+    again = [np.random.default_rng(1).integers(0, few.n_obs, size) for size in sizes]
+    in_memory = pooled.pooled(pull(few, "condition").matrices, null).sigma(again, settings)
+    np.testing.assert_allclose(observations.sigma(again, settings), in_memory, atol=1e-10)
