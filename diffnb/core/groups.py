@@ -9,6 +9,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ._typing import Bools, Floats, Ints
 from .disc import scores
+from .threads import one_blas_thread
 
 BACKGROUND = 0
 #: rows looked at for the silhouette; more change its value by less than the gaps between candidates
@@ -101,7 +102,7 @@ def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
     if n_groups == 0:
         return np.zeros(len(rows), dtype=int)
     # a handful of columns: threads would only wait for each other
-    with threadpool_limits(limits=1):
+    with one_blas_thread(), threadpool_limits(limits=1, user_api="openmp"):
         found = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
     return _nearest_centre(rows, np.vstack([rows[~far].mean(axis=0), found]))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 #: below this many features one thread is quickest: starting and joining more costs more than it saves, and on a
@@ -22,7 +24,7 @@ MOST_WORKERS = 8
 def fitting_threads(n_features: int, n_jobs: int | None = None, /) -> Iterator[None]:
     """Keep BLAS to one thread for small problems, and where jobs already fill the cores."""
     if n_features <= SMALL or n_jobs not in (None, 1):
-        with _libraries().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             yield
     else:
         yield
@@ -30,13 +32,65 @@ def fitting_threads(n_features: int, n_jobs: int | None = None, /) -> Iterator[N
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread while threads of our own multiply side by side."""
-    with _libraries().limit(limits=1, user_api="blas"):
+    """Keep BLAS to one thread, while threads of our own multiply side by side or small problems are solved."""
+    with _one_thread([lib for lib in _libraries().lib_controllers if lib.user_api == "blas"]):
         yield
+
+
+@dataclass(slots=True)
+class _Lowered:
+    """How many ask for one thread of a library at the moment, and what it had before the first of them."""
+
+    asking: int
+    before: int
+
+
+_lowered: dict[str, _Lowered] = {}
+_lock = Lock()
+
+
+@contextmanager
+def _one_thread(libraries: Sequence[Any]) -> Iterator[None]:
+    """Keep libraries to one thread for as long as anyone asks for it.
+
+    The number of threads belongs to the process, and panels work in threads of their own: if everyone restored what
+    they found, the last to go would restore the one thread of those who came before, for good.
+    """
+    with _lock:
+        for lib in libraries:
+            if lib.filepath not in _lowered:
+                _lowered[lib.filepath] = _Lowered(0, lib.num_threads)
+                _set(lib, 1)
+            _lowered[lib.filepath].asking += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            for lib in libraries:
+                lowered = _lowered[lib.filepath]
+                lowered.asking -= 1
+                if not lowered.asking:
+                    _set(lib, lowered.before)
+                    del _lowered[lib.filepath]
+
+
+def _set(lib: Any, n_threads: int) -> None:
+    """Set the threads of a library, whoever did so last.
+
+    Since its version 3.8 threadpoolctl hears only the first thread that sets OpenBLAS's, until that one gives way;
+    a panel that runs after a cell would be left with all threads, and wait for them.
+    """
+    give_way = getattr(lib, "clear_controlling_thread", None)
+    if give_way is not None:
+        give_way(force=True)
+    lib.set_num_threads(n_threads)
+    if give_way is not None:
+        give_way(force=True)
 
 
 @cache
 def _libraries() -> Any:
+    import scipy.linalg  # noqa: F401, brings a BLAS of its own, which must be there to be found
     from threadpoolctl import ThreadpoolController
 
     # found once: looking through all loaded libraries takes longer than many a small problem
@@ -69,12 +123,5 @@ def small_steps_of_scipy() -> Iterator[None]:
     SciPy's wheels bring a second BLAS whose threads compete with those of NumPy's, which multiplies the large
     matrix in between; where both share one library nothing changes.
     """
-    libraries = _blas_of_scipy()
-    before = [lib.num_threads for lib in libraries]
-    for lib in libraries:
-        lib.set_num_threads(1)
-    try:
+    with _one_thread(_blas_of_scipy()):
         yield
-    finally:
-        for lib, count in zip(libraries, before, strict=True):
-            lib.set_num_threads(count)
