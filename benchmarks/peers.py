@@ -105,8 +105,8 @@ def _median(answers: list[dict[str, Any]], what: str, kind: str) -> str:
 
 
 def compact(rows: list[dict[str, Any]], flavour: str) -> tuple[list[str], list[list[str]]]:
-    """Medians over seeds, a row an answer: AUROC of all kinds at every size, processor time and memory."""
-    sizes = sorted({r["p"] for r in rows if r["flavour"] == flavour})
+    """Medians over seeds, a row an answer: AUROC of all kinds at every size."""
+    sizes = _sizes(rows, flavour)
     lines = []
     for name in METHODS:
         runs = {p: [r for r in rows if (r["name"], r["flavour"], r["p"]) == (name, flavour, p)] for p in sizes}
@@ -117,17 +117,32 @@ def compact(rows: list[dict[str, Any]], flavour: str) -> tuple[list[str], list[l
                 # a bar would end the cell
                 label = f"{name}: {answer['answer']}".replace("|weight|", "absolute weight")
                 cells = [_compact_cell(runs[p], [r["answers"][place] for r in ran[p]]) for p in sizes]
-                cost = [" / ".join(_cost(ran[p], f) for p in sizes) for f in (_cpu, _memory)]
-                lines.append([label.replace("|score|", "absolute score"), *cells, *cost])
-    head = ["method: answer", *(f"{p:,}" for p in sizes), "CPU, s", "memory, MB"]
-    return head, lines
+                lines.append([label.replace("|score|", "absolute score"), *cells])
+    return ["method: answer", *(f"{p:,}" for p in sizes)], lines
+
+
+def costs(rows: list[dict[str, Any]], flavour: str) -> tuple[list[str], list[list[str]]]:
+    """Medians over seeds, a row a method: processor seconds, and memory above what was held before, at every size."""
+    sizes = _sizes(rows, flavour)
+    lines = []
+    for name in METHODS:
+        runs = [r for r in rows if (r["name"], r["flavour"], r["status"]) == (name, flavour, "ran")]
+        ran = [[r for r in runs if r["p"] == p] for p in sizes]
+        if runs:
+            lines.append([name, *(_cost(r, what) for what in (_cpu, _memory) for r in ran)])
+    return ["method", *(f"CPU s, {p:,}" for p in sizes), *(f"MB, {p:,}" for p in sizes)], lines
+
+
+def _sizes(rows: list[dict[str, Any]], flavour: str) -> list[int]:
+    return sorted({r["p"] for r in rows if r["flavour"] == flavour})
 
 
 def _compact_cell(runs: list[dict[str, Any]], answers: list[dict[str, Any]]) -> str:
     if not answers:
         return runs[0]["status"] if runs else ""
     scores = [[a["auroc"][kind] for a in answers if kind in a["auroc"]] for kind in SIZES]
-    return " ".join(f"{median(values):.2f}".removeprefix("0") if values else "·" for values in scores)
+    # spaces that do not break: four numbers belong together
+    return "\N{NO-BREAK SPACE}".join(f"{median(v):.2f}".removeprefix("0") if v else "·" for v in scores)
 
 
 def _cost(ran: list[dict[str, Any]], what: Callable[[dict[str, Any]], float]) -> str:
@@ -182,10 +197,8 @@ def show() -> None:
     """Show what all runs so far have left, also those of parts."""
     rows = json.loads((ROOT / "results" / "peers.json").read_text(encoding="utf-8"))["rows"]
     for flavour in FLAVOURS:
-        title = (
-            f"{flavour}: AUROC of {', '.join(SIZES)} by number of features; cost at each; memory above what was there"
-        )
-        table(title, *compact(rows, flavour))
+        table(f"{flavour}: AUROC of {', '.join(SIZES)} by number of features", *compact(rows, flavour))
+        table(f"{flavour}: cost by number of features", *costs(rows, flavour))
     groups = [row for row in extras(rows) if not isinstance(row[-1], dict)]
     table("Beside the scores", ["flavour", "p", "method", "seed", "what", "value"], groups)
 
