@@ -56,17 +56,20 @@ def _one_thread(libraries: Sequence[Any]) -> Iterator[None]:
     The number of threads belongs to the process, and panels work in threads of their own: if everyone restored what
     they found, the last to go would restore the one thread of those who came before, for good.
     """
-    with _lock:
-        for lib in libraries:
-            if lib.filepath not in _lowered:
-                _lowered[lib.filepath] = _Lowered(0, lib.num_threads)
-                _set(lib, 1)
-            _lowered[lib.filepath].asking += 1
+    asked: list[Any] = []
     try:
-        yield
-    finally:
         with _lock:
             for lib in libraries:
+                lowered = _lowered.setdefault(lib.filepath, _Lowered(0, lib.num_threads))
+                lowered.asking += 1
+                asked.append(lib)
+                if lowered.asking == 1:
+                    _set(lib, 1)
+        yield
+    finally:
+        # those that were asked: the Stop of a panel may come between any two lines
+        with _lock:
+            for lib in asked:
                 lowered = _lowered[lib.filepath]
                 lowered.asking -= 1
                 if not lowered.asking:

@@ -63,6 +63,21 @@ def test_an_error_restores_it_too(libraries):
     assert counts(libraries) == [4, 4]
 
 
+def test_a_stop_in_the_middle_of_lowering_leaves_nothing_behind(libraries, monkeypatch):
+    real = libraries[1].set_num_threads
+
+    def stopped(number):
+        if number == 1:
+            raise KeyboardInterrupt
+        real(number)
+
+    monkeypatch.setattr(libraries[1], "set_num_threads", stopped)
+    with pytest.raises(KeyboardInterrupt), threads.one_blas_thread():
+        pass
+    assert counts(libraries) == [4, 4]
+    assert not threads._lowered
+
+
 def test_the_libraries_of_this_process_are_restored():
     np.eye(3) @ np.eye(3), scipy.linalg.eigh(np.eye(3))
     real = [lib for lib in threads._libraries().lib_controllers if lib.user_api == "blas"]
