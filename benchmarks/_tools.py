@@ -13,7 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent
 os.environ.setdefault("TQDM_DISABLE", "1")  # bars of many small problems would bury the tables
-sys.path.insert(0, str(ROOT.parent / "tests"))  # the plain twins live with the tests
+sys.path.insert(0, str(ROOT.parent / "tests"))  # the plain reference live with the tests
 
 #: real data for checks, which is not part of the project
 DATA = Path(os.environ.get("DIFFNB_DATA", ROOT.parent.parent / "shared" / "data"))

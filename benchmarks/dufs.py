@@ -22,17 +22,17 @@ from typing import Any
 import anndata as ad
 import numpy as np
 from _tools import DATA, ROOT, interleaved, peak_gigabytes, save, table
+from reference import dufs as plain
 from scipy.io import loadmat
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import f_classif
-from twins import dufs as plain
 
 import diffnb as dn
-from diffnb.core.dufs_loss import BANDWIDTHS, Graph
-from diffnb.core.dufs_objective import GATES, evaluate
-from diffnb.core.threads import fitting_threads
+from diffnb.core.dufs.objective import GATES, evaluate
+from diffnb.core.dufs.smoothness import BANDWIDTHS, Graph
+from diffnb.core.runtime.threads import fitting_threads
 
 SETS = {"Prostate-GE": "Prostate-GE", "COIL20": "COIL20", "PIX10": "pixraw10P", "warpPIE10P": "warpPIE10P"}
 COUNTS = (50, 100, 150, 200, 250, 300)

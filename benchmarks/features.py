@@ -53,8 +53,9 @@ def recall(found, exact):
 
 
 def few():
-    from diffnb.core import neighbors
-    from diffnb.core.graph import nearest, points_of
+    from diffnb.core.spectral import feature_knn as neighbors
+    from diffnb.core.spectral.distances import nearest
+    from diffnb.core.spectral.points import points_of
 
     usual, neighbors.FEW = neighbors.FEW, 0
     rows = []
@@ -69,8 +70,9 @@ def few():
 
 
 def sweep():
-    from diffnb.core import neighbors
-    from diffnb.core.graph import nearest, points_of
+    from diffnb.core.spectral import feature_knn as neighbors
+    from diffnb.core.spectral.distances import nearest
+    from diffnb.core.spectral.points import points_of
 
     rng = np.random.default_rng(0)
     small = rng.standard_normal((4097, 20)).astype(np.float32)

@@ -20,16 +20,16 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 from _tools import ROOT, peak_gigabytes, save, table
+from reference import mahalanobis as plain
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
-from twins import mahalanobis as plain
 
 import diffnb as dn
-from diffnb.core.mahalanobis import informed_metric, reconstruction_error
-from diffnb.core.mahalanobis_clusters import cluster_features, indicators
-from diffnb.core.mahalanobis_data import observed
-from diffnb.core.mahalanobis_neighbors import diffusion_map
+from diffnb.core.mahalanobis.clusters import cluster_features, indicators
+from diffnb.core.mahalanobis.covariance import observed
+from diffnb.core.mahalanobis.metric import informed_metric, reconstruction_error
+from diffnb.core.mahalanobis.neighbors import diffusion_map
 
 TYPES = {"n_clusters": 18, "n_components": 18}
 LARGE = (50_000, 1000, 20)

@@ -13,10 +13,10 @@ from _tools import save, table
 from joblib import Parallel, delayed
 from scipy.stats import binom
 
-from diffnb.core.choose import Request, choose
-from diffnb.core.disc import Settings
-from diffnb.core.significance import permutation_test
-from diffnb.core.threads import fitting_threads
+from diffnb.core.disc.algorithm import Settings
+from diffnb.core.disc.defaults import Request, choose
+from diffnb.core.disc.significance import permutation_test
+from diffnb.core.runtime.threads import fitting_threads
 
 N_OBS, N_FEATURES, GROUP = 60, 40, 10
 

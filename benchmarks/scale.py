@@ -73,7 +73,7 @@ def measure(path: Path, what: str, workers: int) -> dict[str, Any]:
     dn.tl.disc, dn.tl.scorecard  # noqa: B018, loaded before the baseline is taken
     before, start, cpu = peak_gigabytes(), time.perf_counter(), time.process_time()
     if what == "read":
-        from diffnb.core.chunked import chunked, reduce
+        from diffnb.core.arrays.row_chunks import chunked, reduce
 
         (found,) = reduce([chunked(adata.X)], lambda block, *_: block.nnz, lambda a, b: a + b)
         told: dict[str, Any] = {"density": found / (adata.n_obs * adata.n_vars)}

@@ -20,7 +20,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy import stats
 
-from diffnb.core.scorecard import KINDS, scorecard
+from diffnb.core.scorecard.card import KINDS, scorecard
 from diffnb.tl._scorecard import scorecard as tl_scorecard
 
 RESULTS = Path(__file__).parent / "results" / "scorecard.json"

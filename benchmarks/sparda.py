@@ -27,8 +27,8 @@ from scipy.spatial.distance import cdist
 from scipy.stats import binom
 
 import diffnb as dn
-from diffnb.core.threads import fitting_threads
-from diffnb.core.wasserstein import wasserstein
+from diffnb.core.runtime.threads import fitting_threads
+from diffnb.core.sparda.coupling import wasserstein
 
 #: features of MADELON that matter, counted from 0
 RELEVANT = np.array([28, 48, 64, 105, 128, 153, 241, 281, 318, 336, 338, 378, 433, 442, 451, 453, 455, 472, 475, 493])
@@ -167,9 +167,9 @@ def madelon(_: argparse.Namespace) -> dict[str, Any]:
 
 
 def path_time(adata: ad.AnnData) -> tuple[float, int]:
-    from diffnb.core.deals import deals_of
-    from diffnb.core.divergence import DIVERGENCES
-    from diffnb.core.sparda_path import Search, follow, k_grid
+    from diffnb.core.sparda.divergence import DIVERGENCES
+    from diffnb.core.sparda.labelings import labelings_of
+    from diffnb.core.sparda.path import Search, follow, k_grid
 
     is_group = (adata.obs["condition"] == "B").to_numpy()
     x, y = (np.asarray(adata.X[rows]) for rows in (is_group, ~is_group))
@@ -177,7 +177,7 @@ def path_time(adata: ad.AnnData) -> tuple[float, int]:
 
     def walk() -> object:
         with fitting_threads(adata.n_vars):
-            return follow(deals_of(x, y), grid, Search(DIVERGENCES["wasserstein2"], False, 0))
+            return follow(labelings_of(x, y), grid, Search(DIVERGENCES["wasserstein2"], False, 0))
 
     return min(timed(walk)[0] for _ in range(3)), len(grid)
 

@@ -17,11 +17,11 @@ import warnings
 
 import numpy as np
 from _tools import DATA, interleaved, save, table
-from twins import disc as plain
+from reference import disc as plain
 
-from diffnb.core.arrays import gram
-from diffnb.core.choose import Request, choose
-from diffnb.core.disc import Settings, disc
+from diffnb.core.arrays.ops import gram
+from diffnb.core.disc.algorithm import Settings, disc
+from diffnb.core.disc.defaults import Request, choose
 
 
 def correlated(n, p, conditions, seed=0):

@@ -9,10 +9,10 @@ import sys
 
 import numpy as np
 from _tools import save, table
-from twins import disc as plain
+from reference import disc as plain
 
 import diffnb as dn
-from diffnb.core.disc import Settings, disc
+from diffnb.core.disc.algorithm import Settings, disc
 
 TOYS = {
     "newly_connected": (dn.datasets.newly_connected, 30, 20),

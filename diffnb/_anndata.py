@@ -16,11 +16,11 @@ import scipy.sparse as sp
 from anndata import AnnData
 
 from . import _validate as validate
-from .core._typing import Bools, Floats, Ints, Matrix
-from .core.arrays import Seen, columns, look, rows_of
-from .core.chunked import Chunked, chunked, is_dask
+from .core.arrays.ops import ColumnSummary, column_summaries, columns, rows_of
+from .core.arrays.row_chunks import Chunked, chunked, is_dask
+from .core.typing import Bools, Floats, Ints, Matrix
 
-MIN_OBS = 3
+MIN_OBS_PER_CONDITION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def pull(
     layer: str | None = None,
     mask_var: str | Sequence[bool] | Bools | None = None,
     sample_key: str | None = None,
-    min_obs: int = MIN_OBS,
+    min_obs: int = MIN_OBS_PER_CONDITION,
 ) -> Pulled:
     """Validate and take out one matrix per condition, constant and masked features left out."""
     validate.tables_in_memory(adata)
@@ -80,7 +80,7 @@ def pull(
     source = _source(adata, layer)
     matrices = [columns(rows_of(source, r), kept) for r in rows]
     names = np.asarray(adata.var_names)[kept]
-    seen = look(matrices)
+    seen = column_summaries(matrices)
     for of_matrix, group in zip(seen, chosen, strict=True):
         _refuse_not_finite(of_matrix, names, f"condition {group!r}")
     varying = _varies(seen)
@@ -107,7 +107,7 @@ def pull_all(
     layer: str | None = None,
     use_rep: str | None = None,
     mask_var: str | Sequence[bool] | Bools | None = None,
-    min_obs: int = MIN_OBS,
+    min_obs: int = MIN_OBS_PER_CONDITION,
 ) -> PulledAll:
     """Validate and take out all observations, for methods that know no conditions."""
     validate.tables_in_memory(adata)
@@ -124,7 +124,7 @@ def pull_all(
         matrix, names = _representation(adata, use_rep, layer, mask_var)
         kept = np.ones(matrix.shape[1], dtype=bool)
     names = names[kept]
-    seen = look([matrix])
+    seen = column_summaries([matrix])
     _refuse_not_finite(seen[0], names, shown)
     varying = _varies(seen)
     n_constant = int((~varying).sum())
@@ -271,7 +271,7 @@ def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: ob
     return matrix, np.array([f"{use_rep}_{j + 1}" for j in range(matrix.shape[1])], dtype=object)
 
 
-def _refuse_not_finite(seen: Seen, names: Any, shown: str) -> None:
+def _refuse_not_finite(seen: ColumnSummary, names: Any, shown: str) -> None:
     bad = seen.not_finite
     if bad.any():
         worst = np.flatnonzero(bad)
@@ -282,7 +282,7 @@ def _refuse_not_finite(seen: Seen, names: Any, shown: str) -> None:
         )
 
 
-def _varies(seen: Sequence[Seen]) -> Bools:
+def _varies(seen: Sequence[ColumnSummary]) -> Bools:
     low = np.min([matrix.low for matrix in seen], axis=0)
     high = np.max([matrix.high for matrix in seen], axis=0)
     return np.asarray(high > low)

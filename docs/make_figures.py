@@ -21,8 +21,8 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import pearsonr
 
 import diffnb as dn
-from diffnb.core.disc import Settings, as_points, feature_walk
-from diffnb.core.spectrum import complement, walk_eigenvectors
+from diffnb.core.disc.algorithm import Settings, as_points, feature_walk
+from diffnb.core.spectral.eigen import complement, walk_eigenvectors
 from diffnb.pl import _style
 from diffnb.pl._read import group_colors
 

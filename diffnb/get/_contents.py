@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from anndata import AnnData
 
 from .. import _validate as validate
-from ..core.chunked import is_dask
+from ..core.arrays.row_chunks import is_dask
 
 #: results that can be told by what they hold
 _RESULTS = {

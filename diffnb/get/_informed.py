@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .._keys import InformedKeys
-from ..core._typing import Matrix
+from ..core.typing import Matrix
 from ._common import entry
 
 MADE_BY = "tl.informed_distance(adata)"

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import traitlets as t
 
-from ..core._typing import Ints
+from ..core.typing import Ints
 from ._marks import packed, unpacked
 from ._views import STATIC
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core._typing import Bools
+from ..core.typing import Bools
 
 
 def packed(mask: Bools) -> bytes:

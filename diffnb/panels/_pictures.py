@@ -34,7 +34,7 @@ PAGE = 9.0
 HEADER = 33
 
 
-def look(dark: bool) -> dict[str, Any]:
+def theme_params(dark: bool) -> dict[str, Any]:
     """Colours of figures on a light or dark page, whatever style the notebook has set."""
     ink = INK[dark]
     inked = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
@@ -44,7 +44,7 @@ def look(dark: bool) -> dict[str, Any]:
 
 def draw(call: Any, adata: Any, dark: bool) -> tuple[bytes, int]:
     """Draw what a `pl` call draws; bytes, and the width on a plain screen."""
-    with mpl.rc_context(look(dark)), off_screen():
+    with mpl.rc_context(theme_params(dark)), off_screen():
         figure = _figure(call.run(adata))
         for dpi in DPI:
             written = io.BytesIO()
@@ -57,7 +57,7 @@ def draw(call: Any, adata: Any, dark: bool) -> tuple[bytes, int]:
 
 def still(call: Any, adata: Any) -> Any:
     """Draw what a `pl` call draws for the static picture."""
-    with mpl.rc_context(look(dark=False)), off_screen():
+    with mpl.rc_context(theme_params(dark=False)), off_screen():
         return _image(_figure(call.run(adata)))
 
 
@@ -76,7 +76,7 @@ def compose(head: Sequence[str], pictures: Sequence[Any], code: str) -> bytes:
     """Put title, pictures and code under each other on white."""
     lines = [part for line in code.splitlines() for part in textwrap.wrap(line, LETTERS, subsequent_indent="    ")]
     shown = lines[:LINES] + (["…"] if len(lines) > LINES else [])
-    with mpl.rc_context(look(dark=False)):
+    with mpl.rc_context(theme_params(dark=False)):
         title = _text(head, sizes=[14.0, *[10.0] * (len(head) - 1)], family="sans-serif")
         below = _text(shown, sizes=[8.5] * len(shown), family="monospace")
     rows = [[title], *_rows(pictures), [below]]

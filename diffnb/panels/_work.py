@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.progress import listening
+from ..core.runtime.progress import progress_callback
 
 #: seconds between two reports of progress, and between two knocks at work that does not stop
 OFTEN = 0.1
@@ -124,7 +124,7 @@ class Worker:
         try:
             with self._lock:
                 self._interruptible = True
-            with listening(self._listen), _noted(outcome.notes):
+            with progress_callback(self._listen), _noted(outcome.notes):
                 outcome.value = work()
         except Stopped:
             outcome.stopped = True

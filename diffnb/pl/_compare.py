@@ -9,7 +9,7 @@ import numpy as np
 from anndata import AnnData
 
 from .. import get
-from ..core._typing import Floats
+from ..core.typing import Floats
 from ._labels import Labels
 from ._style import PALETTE, faint_color, is_dark, medium, new_figure, own_axes, sequential, shown, small, tidy
 

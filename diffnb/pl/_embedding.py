@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from ..core._typing import Floats, Ints
+from ..core.typing import Floats, Ints
 from ._labels import Labels
 from ._read import Condition, colors_for, conditions, feature_values, group_colors, is_categorical
 from ._style import (

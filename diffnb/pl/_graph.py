@@ -11,8 +11,8 @@ from matplotlib.lines import Line2D
 
 from .. import _validate as validate
 from .._anndata import pull
-from ..core._typing import Bools, Floats, Ints
-from ..core.sums import correlations
+from ..core.arrays.gram_stats import correlations
+from ..core.typing import Bools, Floats, Ints
 from ._read import Condition, conditions, described, group_colors
 from ._style import (
     BACKGROUND,

@@ -11,7 +11,7 @@ from anndata import AnnData
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from ..core._typing import Floats
+from ..core.typing import Floats
 from ._read import colors_for, feature_values, is_categorical
 from ._style import BACKGROUND, LISTED, beside, diverging, medium, own_axes, sequential, shown, small
 

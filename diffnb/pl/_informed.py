@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from .. import _validate as validate
 from .. import get
-from ..core._typing import Floats
+from ..core.typing import Floats
 from ._style import (
     LISTED,
     PALETTE,

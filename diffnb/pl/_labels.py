@@ -10,7 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 
-from ..core._typing import Floats
+from ..core.typing import Floats
 from ._style import faint_color, page_color, small
 
 #: distance of a name from its point, in points of the page, from the best down

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .. import get
-from ..core._typing import Bools
+from ..core.typing import Bools
 from ..get._common import entry
 from ._style import BACKGROUND, BACKGROUND_COLOR, colors_of
 

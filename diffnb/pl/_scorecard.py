@@ -9,8 +9,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from ..core._typing import Floats, Ints
 from ..core.scorecard import ALPHA, KINDS, NONE
+from ..core.typing import Floats, Ints
 from ..get._scorecard import scorecard as read
 from ._style import (
     PALETTE,

@@ -15,7 +15,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from .. import _validate as validate
 from .. import get
-from ..core._typing import Floats
+from ..core.typing import Floats
 from ._style import (
     PALETTE,
     beside,

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.collections import LineCollection
 from matplotlib.transforms import ScaledTranslation
 
-from ..core._typing import Floats, Ints
+from ..core.typing import Floats, Ints
 from ._style import BACKGROUND, BACKGROUND_COLOR, LETTER, faint_color, shown, small, text_inches
 
 #: the background takes at most this share of the axis

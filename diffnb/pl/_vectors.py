@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .. import get
-from ..core._typing import Floats
+from ..core.typing import Floats
 from ._read import Condition, conditions, group_colors, vector_count
 from ._style import diverging, faint_color, medium, new_figure, shown, signed_number, small, tidy
 from ._track import Segment, draw_lines, draw_strip, image_of, name_height, name_segments, track

@@ -14,10 +14,9 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, expand, pull, store
 from .._keys import DiscKeys, plain, unique
-from ..core.choose import Request
-from ..core.disc import Settings
-from ..core.graph import KERNELS, METRICS, KernelFunction
-from ..core.pipeline import Analysis, Plan, analyse, complete_samples, nested
+from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples, nested
+from ..core.spectral.distances import METRICS
+from ..core.spectral.kernels import KERNELS, KernelFunction
 from ._feature_diffmap import check_neighbors
 
 GRAPHS = ("auto", "dense", "knn")

@@ -16,13 +16,10 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, expand, pull_all, store
 from .._keys import DufsKeys
-from ..core.dufs import OPTIMIZERS, Dufs, Settings
+from ..core.dufs import BANDWIDTHS, GATES, MOST_STEPS, OPTIMIZERS, Dufs, Graph, Settings, settled
 from ..core.dufs import dufs as train
-from ..core.dufs_gates import settled
-from ..core.dufs_loss import BANDWIDTHS, MOST_STEPS, Graph
-from ..core.dufs_objective import GATES
-from ..core.progress import bar
-from ..core.threads import fitting_threads
+from ..core.runtime.progress import bar
+from ..core.runtime.threads import fitting_threads
 
 #: observations up to which all of them are looked at in every step, and how many beyond
 MOST_AT_ONCE, BATCH = 1000, 500

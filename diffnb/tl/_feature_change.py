@@ -11,10 +11,9 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import expand, pull, store
 from .._keys import ChangeKeys
-from ..core.baselines import diffusion_change
-from ..core.choose import with_search
-from ..core.disc import Settings, as_points, feature_walk
-from ..core.graph import METRICS, points_of
+from ..core.disc import Settings, as_points, diffusion_change, feature_walk, with_search
+from ..core.spectral.distances import METRICS
+from ..core.spectral.points import points_of
 from ._feature_diffmap import check_neighbors, neighbors_of
 
 

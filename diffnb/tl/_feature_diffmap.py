@@ -12,10 +12,10 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import expand, pull, store
 from .._keys import DiffmapKeys, plain, unique
-from ..core.choose import neighbors_for, with_search
-from ..core.disc import Settings, diffusion_maps
-from ..core.graph import METRICS, points_of
-from ..core.neighbors import SEARCHES
+from ..core.disc import Settings, diffusion_maps, neighbors_for, with_search
+from ..core.spectral.distances import METRICS
+from ..core.spectral.feature_knn import SEARCHES
+from ..core.spectral.points import points_of
 
 
 def feature_diffmap(

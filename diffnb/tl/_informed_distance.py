@@ -14,11 +14,9 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, expand, feature_mask, pull_all, store
 from .._keys import InformedKeys
-from ..core._typing import Bools, Floats, Ints
-from ..core.mahalanobis import EIGENVALUES, SOLVERS
-from ..core.mahalanobis_clusters import in_order
-from ..core.mahalanobis_pipeline import Distances, Request, distances
-from ..core.threads import fitting_threads
+from ..core.mahalanobis import EIGENVALUES, SOLVERS, Distances, Request, distances, in_order
+from ..core.runtime.threads import fitting_threads
+from ..core.typing import Bools, Floats, Ints
 
 CLUSTERINGS = ("shared", "each")
 

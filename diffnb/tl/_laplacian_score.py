@@ -11,8 +11,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import expand, pull_all, store
 from .._keys import LaplacianScoreKeys
-from ..core.laplacian_score import EDGE_WEIGHTS, neighbor_graph, scaled
-from ..core.laplacian_score import laplacian_score as score
+from ..core.dufs import EDGE_WEIGHTS, laplacian_scores, neighbor_graph, scaled
 
 
 def laplacian_score(
@@ -81,7 +80,7 @@ def laplacian_score(
     validate.count("n_neighbors", n_neighbors, at_most=adata.n_obs - 1, why=few)
     if standardize is not None:
         points = scaled(points)
-    found = score(data.matrix, neighbor_graph(points, n_neighbors, weights=weights))
+    found = laplacian_scores(data.matrix, neighbor_graph(points, n_neighbors, weights=weights))
     params = {
         "n_neighbors": n_neighbors,
         "weights": weights,

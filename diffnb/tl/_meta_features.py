@@ -7,7 +7,7 @@ from anndata import AnnData
 
 from .._anndata import all_rows, store
 from .._keys import DiscKeys
-from ..core.arrays import times
+from ..core.arrays.ops import matmul
 from ..get import disc as get_disc
 from ..get._common import entry
 
@@ -42,5 +42,5 @@ def meta_features(adata: AnnData, *, key: str = "disc") -> None:
         vectors.append(table.filter(regex=r"^vector_\d+$").to_numpy())
     # features that took no part weigh nothing
     weights = np.nan_to_num(np.hstack(vectors))
-    values = times(all_rows(adata, found["params"].get("layer")), weights)
+    values = matmul(all_rows(adata, found["params"].get("layer")), weights)
     store(adata, obsm={DiscKeys(key).obsm: values})

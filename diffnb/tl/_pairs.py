@@ -12,11 +12,10 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .._anndata import Pulled
-from ..core._typing import Ints, Matrix
-from ..core.chunked import Chunked, stacked
-from ..core.held_out import FOLDS, n_folds
-from ..core.pipeline import nested
-from ..core.sparda import Settings
+from ..core.arrays.row_chunks import Chunked, stacked
+from ..core.disc import nested
+from ..core.sparda import FOLDS, Settings, n_folds
+from ..core.typing import Ints, Matrix
 
 REST = "rest"
 

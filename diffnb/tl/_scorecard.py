@@ -15,10 +15,8 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, expand, pull, store
 from .._keys import ScorecardKeys, plain, unique
-from ..core import connectivity
-from ..core.by_sample import MIN_OBS, Design, design
-from ..core.progress import bar
-from ..core.scorecard import KINDS, NONE, Scorecard
+from ..core.runtime.progress import bar
+from ..core.scorecard import KINDS, MIN_OBS_FOR_CONNECTIVITY, MIN_OBS_PER_SAMPLE, NONE, Design, Scorecard, design
 from ..core.scorecard import scorecard as compare
 
 
@@ -168,7 +166,7 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
     for i, count in zip(pair, found.sizes, strict=True):
         if count < 2:
             raise ValueError(
-                f"sample_key={sample_key!r} leaves {count} sample{'s' * (count != 1)} with {MIN_OBS} or more"
+                f"sample_key={sample_key!r} leaves {count} sample{'s' * (count != 1)} with {MIN_OBS_PER_SAMPLE} or more"
                 f" observations in condition {data.groups[i]!r}; at least 2 are needed in each. Leave the"
                 " condition out with groups=[…], or leave sample_key out to compare single observations."
             )
@@ -178,7 +176,7 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
     if n_used < n_samples:
         why = "are not in both conditions or " if found.paired else ""
         warnings.warn(
-            f"{n_samples - n_used} of {n_samples} samples {why}have fewer than {MIN_OBS} observations"
+            f"{n_samples - n_used} of {n_samples} samples {why}have fewer than {MIN_OBS_PER_SAMPLE} observations"
             f" and take no part in the comparison of {names}.",
             UserWarning,
             stacklevel=3,
@@ -194,9 +192,9 @@ def _compare(
     seed: int,
     n_jobs: int | None,
 ) -> list[Scorecard]:
-    few = [g for g, x in zip(data.groups, data.matrices, strict=True) if x.shape[0] < connectivity.MIN_OBS]
+    few = [g for g, x in zip(data.groups, data.matrices, strict=True) if x.shape[0] < MIN_OBS_FOR_CONNECTIVITY]
     if few and designs[0] is None:
-        log.info(f"no connectivity for {validate.quoted(few)}: {connectivity.MIN_OBS} observations are needed")
+        log.info(f"no connectivity for {validate.quoted(few)}: {MIN_OBS_FOR_CONNECTIVITY} observations are needed")
     each = bar(list(zip(pairs, designs, strict=True)), desc="scorecard", disable=len(pairs) < 4)
     return [
         compare(data.matrices[i], data.matrices[j], samples=samples, seed=seed, n_jobs=n_jobs)

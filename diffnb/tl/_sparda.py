@@ -13,11 +13,10 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, all_rows, expand, pull, store
 from .._keys import SpardaKeys
-from ..core._typing import Floats
-from ..core.arrays import columns, rows_of
-from ..core.divergence import DIVERGENCES
-from ..core.sparda import MOST_RELAXED, Projection, Settings, along
+from ..core.arrays.ops import columns, rows_of
+from ..core.sparda import DIVERGENCES, MOST_RELAXED, Projection, Settings, along
 from ..core.sparda import sparda as compare
+from ..core.typing import Floats
 from ._pairs import Pair, Sides, check_sizes, pairs_of, sides_of, taking_part
 
 STANDARDIZE = ("global", "within")

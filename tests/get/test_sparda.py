@@ -112,7 +112,7 @@ class TestProjection:
         np.testing.assert_array_equal(second["value"], done.obsm["X_sparda"][:, 1])
 
     def test_the_objective_is_the_distance_of_its_sides(self, done):
-        from diffnb.core.wasserstein import wasserstein
+        from diffnb.core.sparda.coupling import wasserstein
 
         for i in (1, 2):
             table = dn.get.sparda_projection(done, projection=i)

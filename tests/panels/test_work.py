@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from diffnb.core.progress import bar
+from diffnb.core.runtime.progress import bar
 from diffnb.panels import _work
 from diffnb.panels._work import Stopped, Worker, in_pieces, on_main
 

@@ -287,7 +287,7 @@ class TestBadInput:
             raise KeyboardInterrupt
 
         before = snapshot(adata)
-        monkeypatch.setattr("diffnb.core.pipeline.permutation_test", stop)
+        monkeypatch.setattr("diffnb.core.disc.analysis.permutation_test", stop)
         with pytest.raises(KeyboardInterrupt):
             dn.tl.disc(adata, "condition", n_permutations=5, **SETTLED)
         assert snapshot(adata)[:5] == before[:5]
@@ -316,7 +316,7 @@ class TestSaving:
 class TestSamples:
     def test_nested_samples_are_dealt_whole(self, adata, monkeypatch):
         dealt = []
-        from diffnb.core import significance
+        from diffnb.core.disc import significance
 
         original = significance.permuted_samples
 
@@ -404,7 +404,7 @@ class TestNeighbors:
 
     def test_approximate_neighbours_give_the_groups_of_exact_ones(self, monkeypatch):
         """Easy data: groups of 50 at ρ = .8, of which approximate neighbours are nearly all exact."""
-        monkeypatch.setattr("diffnb.core.neighbors.FEW", 300)
+        monkeypatch.setattr("diffnb.core.spectral.feature_knn.FEW", 300)
         adata = dn.datasets.planted_groups(n_features=700, n_obs=124, rho=0.8)
         options = {"graph": "knn", "n_neighbors": 15, "n_clusters": 3}
         for search in ("exact", "approximate"):

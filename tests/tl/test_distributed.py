@@ -10,8 +10,10 @@ import pytest
 from streams import dense_chunks, sparse_chunks
 
 import diffnb as dn
-from diffnb.core import chunked, cluster, deals
-from diffnb.core.progress import listening
+from diffnb.core.arrays import distributed as cluster
+from diffnb.core.arrays import row_chunks as chunked
+from diffnb.core.runtime.progress import progress_callback
+from diffnb.core.sparda import labelings as deals
 
 pytestmark = pytest.mark.filterwarnings("default")  # dask warns of many things on its way down
 
@@ -84,7 +86,7 @@ def test_a_worker_that_dies_takes_nothing_with_it(adata, expected, client):
     slow = dense_chunks(adata.X, 10).map_blocks(lambda block: (__import__("time").sleep(0.02), block)[1])
     adata.X = slow
     listen, seen, victim = killing_after(client, steps=6)
-    with listening(listen):
+    with progress_callback(listen):
         dn.tl.disc(adata, "condition", n_permutations=4)
     assert len(seen) > 12, "it was all over before the worker died"
     assert victim not in client.run(os.getpid).values()
@@ -104,7 +106,7 @@ def test_permutations_survive_the_death_of_a_worker(adata, client):
     expected = adata.copy()
     dn.tl.disc(expected, "condition", n_permutations=30)
     listen, seen, victim = killing_after(client, steps=8)
-    with listening(listen), joblib.parallel_config("dask"):
+    with progress_callback(listen), joblib.parallel_config("dask"):
         dn.tl.disc(adata, "condition", n_permutations=30)
     assert seen.count("permutations") > 20
     assert victim not in client.run(os.getpid).values()

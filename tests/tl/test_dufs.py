@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
-from diffnb.core.dufs import Dufs
+from diffnb.core.dufs.train import Dufs
 from diffnb.tl import _dufs
 
 QUICK = {"n_steps": 4}

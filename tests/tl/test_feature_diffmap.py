@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from twins import disc as plain
+from reference import disc as plain
 
 import diffnb as dn
 

@@ -155,7 +155,7 @@ class TestOptions:
         assert abs(types.obsp["informed_distances"] - graph).max() < 1e-10
 
     def test_large_data_keep_neighbours_only(self, types, monkeypatch):
-        monkeypatch.setattr("diffnb.core.mahalanobis_pipeline.FULL_MOST", 49)
+        monkeypatch.setattr("diffnb.core.mahalanobis.analysis.FULL_MOST", 49)
         dn.tl.informed_distance(types)
         assert sp.issparse(dn.get.informed_distances(types))
 
@@ -277,7 +277,7 @@ class TestBadInput:
 
         dn.tl.informed_distance(types)
         before, kept = snapshot(types), types.obsp["informed_pairwise"].copy()
-        monkeypatch.setattr("diffnb.core.mahalanobis_pipeline.connectivities", stop)
+        monkeypatch.setattr("diffnb.core.mahalanobis.analysis.connectivities", stop)
         with pytest.raises(KeyboardInterrupt):
             dn.tl.informed_distance(types, local=True)
         assert snapshot(types) == before

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffnb.core.scorecard import KINDS
-from diffnb.core.scorecard import scorecard as compare
+from diffnb.core.scorecard.card import KINDS
+from diffnb.core.scorecard.card import scorecard as compare
 from diffnb.get._scorecard import scorecard as read
 from diffnb.tl._scorecard import scorecard
 

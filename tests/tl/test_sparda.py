@@ -156,7 +156,7 @@ class TestInput:
     @pytest.mark.parametrize("standardize", ["global", "within"])
     def test_large_sparse_data_finds_the_same_without_being_made_dense(self, sparse_values, standardize, monkeypatch):
         expected = tables(sparse_values, standardize=standardize)
-        monkeypatch.setattr("diffnb.core.deals.SMALL", 0)
+        monkeypatch.setattr("diffnb.core.sparda.labelings.SMALL", 0)
         sparse = anndata.AnnData(sp.csr_matrix(sparse_values.X), obs=sparse_values.obs, var=sparse_values.var)
         found = tables(sparse, standardize=standardize)
         assert set(found[0].index[:5]) == set(expected[0].index[:5])
@@ -349,7 +349,7 @@ class TestBadInput:
             raise KeyboardInterrupt
 
         before = snapshot(adata)
-        monkeypatch.setattr("diffnb.core.sparda.permutation_test", stop)
+        monkeypatch.setattr("diffnb.core.sparda.fit.permutation_test", stop)
         with pytest.raises(KeyboardInterrupt):
             dn.tl.sparda(adata, "condition", n_features=3, n_permutations=5)
         assert snapshot(adata)[:5] == before[:5]
@@ -373,7 +373,7 @@ class TestSaving:
 
 class TestSamples:
     def test_nested_samples_are_dealt_whole(self, adata, monkeypatch):
-        from diffnb.core import sparda
+        from diffnb.core.sparda import fit as sparda
 
         dealt, original = [], sparda.permuted_samples
 

@@ -10,22 +10,20 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
-from diffnb.core import (
-    chunked,
-    deals,
-    dufs,
-    laplacian_score,
-    mahalanobis_data,
-    mahalanobis_local,
-    mahalanobis_neighbors,
-    nearest_rows,
-    slabs,
-    streamed,
-    sums,
-)
-from diffnb.core.deals import deals_of
-from diffnb.core.divergence import DIVERGENCES
-from diffnb.core.sparda_path import Search, _best_singles, follow
+from diffnb.core.arrays import column_blocks as slabs
+from diffnb.core.arrays import gram_stats as sums
+from diffnb.core.arrays import row_chunks as chunked
+from diffnb.core.dufs import laplacian_score
+from diffnb.core.dufs import train as dufs
+from diffnb.core.mahalanobis import covariance as mahalanobis_data
+from diffnb.core.mahalanobis import local as mahalanobis_local
+from diffnb.core.mahalanobis import neighbors as mahalanobis_neighbors
+from diffnb.core.sparda import labelings as deals
+from diffnb.core.sparda import streamed_operator as streamed
+from diffnb.core.sparda.divergence import DIVERGENCES
+from diffnb.core.sparda.labelings import labelings_of
+from diffnb.core.sparda.path import Search, _best_singles, follow
+from diffnb.core.spectral import observation_knn as nearest_rows
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -257,14 +255,14 @@ def test_products_of_all_deals_are_those_in_memory(chunks, kind, standardize, st
     read = chunked.chunked(lazily(chunks, kind))
     rows = [np.flatnonzero(labels == name) for name in "ab"]
     dealt = np.stack([rng.permutation(N) for _ in range(3)])
-    both = [deals_of(*(m[r] for r in rows), standardize=standardize) for m in (x, read)]
+    both = [labelings_of(*(m[r] for r in rows), standardize=standardize) for m in (x, read)]
     assert both[0].streamed is None
     assert both[1].streamed is not None
     for anew in (False, True):
         if anew:
-            both = [d.redealt(dealt[:, :20], dealt[:, 20:], standardize=standardize) for d in both]
+            both = [d.relabeled(dealt[:, :20], dealt[:, 20:], standardize=standardize) for d in both]
         both = [d.without(np.arange(P) / 10.0) for d in both]
-        beta, deal = rng.normal(size=(4, P)), np.array([0, both[0].n_deals - 1, 0, 0])
+        beta, deal = rng.normal(size=(4, P)), np.array([0, both[0].n_labelings - 1, 0, 0])
         u, v = both[0].project(beta, deal)
         for found, expected in zip(both[1].project(beta, deal), (u, v), strict=True):
             np.testing.assert_allclose(found, expected, atol=1e-11)
@@ -281,14 +279,14 @@ def test_products_of_all_deals_are_those_in_memory(chunks, kind, standardize, st
 
 
 def test_a_wide_path_in_chunks_is_the_one_in_memory(streaming, monkeypatch):
-    monkeypatch.setattr("diffnb.core.sparda_path.WIDE", 3)
-    monkeypatch.setattr("diffnb.core.sparda_path.DENSE_SHARE", 1.0)
-    monkeypatch.setattr("diffnb.core.sparda_path.WORKING", 2)
-    monkeypatch.setattr("diffnb.core.sparda_path.FOLLOWED", 1)
+    monkeypatch.setattr("diffnb.core.sparda.path.WIDE", 3)
+    monkeypatch.setattr("diffnb.core.sparda.path.DENSE_SHARE", 1.0)
+    monkeypatch.setattr("diffnb.core.sparda.path.WORKING", 2)
+    monkeypatch.setattr("diffnb.core.sparda.path.FOLLOWED", 1)
     x, labels = counts()
     read = chunked.chunked(lazily("uneven", "dense"))
     rows = [np.flatnonzero(labels == name) for name in "ab"]
-    paths = [follow(deals_of(*(m[r] for r in rows)), np.array([1, 2, P]), Search()) for m in (x, read)]
+    paths = [follow(labelings_of(*(m[r] for r in rows)), np.array([1, 2, P]), Search()) for m in (x, read)]
     np.testing.assert_allclose(paths[1].objective, paths[0].objective, rtol=1e-9)
     np.testing.assert_allclose(paths[1].weights, paths[0].weights, atol=1e-8)
 
@@ -297,11 +295,11 @@ def test_what_works_side_by_side_shares_its_passes(streaming):
     read = chunked.chunked(lazily("uneven", "dense"))
     part = streamed.Streamed((read,))
     beta = np.random.default_rng(0).normal(size=(6, P))
-    expected = [part.back(part.times(beta[[i]])) for i in range(6)]
+    expected = [part.rmatmul(part.matmul(beta[[i]])) for i in range(6)]
     runs = len(streaming["run"])
     ticks = []
-    found = streamed.side_by_side(
-        part, lambda i: part.back(part.times(beta[[i]])), range(6), 4, tick=lambda: ticks.append(1)
+    found = streamed.run_concurrently(
+        part, lambda i: part.rmatmul(part.matmul(beta[[i]])), range(6), 4, tick=lambda: ticks.append(1)
     )
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert len(ticks) == 6
@@ -312,8 +310,8 @@ def test_what_works_side_by_side_shares_its_passes(streaming):
 def test_an_error_in_a_shared_pass_reaches_everyone_and_ends_all(streaming):
     part = streamed.Streamed((chunked.chunked(lazily("uneven", "dense")),))
     with pytest.raises(ValueError, match="mismatch"):
-        streamed.side_by_side(part, lambda _: part.times(np.ones((1, P + 1))), range(3), 3, tick=lambda: None)
-    assert part.times(np.ones((1, P))).shape == (1, N)
+        streamed.run_concurrently(part, lambda _: part.matmul(np.ones((1, P + 1))), range(3), 3, tick=lambda: None)
+    assert part.matmul(np.ones((1, P))).shape == (1, N)
 
 
 def test_small_data_is_loaded_once(monkeypatch):

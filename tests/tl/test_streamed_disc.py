@@ -9,8 +9,12 @@ from streams import CHUNKINGS, KINDS
 
 import diffnb as dn
 from diffnb._anndata import pull
-from diffnb.core import chunked, pooled, sums, tiles, two_sample
-from diffnb.core.disc import Settings
+from diffnb.core.arrays import gram_stats as sums
+from diffnb.core.arrays import row_chunks as chunked
+from diffnb.core.disc import permutable as pooled
+from diffnb.core.disc.algorithm import Settings
+from diffnb.core.scorecard import correlation_blocks as tiles
+from diffnb.core.scorecard import marginal as two_sample
 
 DISC = {
     "as it is": {},
@@ -81,7 +85,7 @@ def test_disc_is_the_same_for_every_chunking(adata, kind, chunks, options):
 @pytest.mark.parametrize("options", DISC.values(), ids=list(DISC))
 def test_disc_of_many_features_reads_blocks_of_them(adata, kind, options, monkeypatch):
     monkeypatch.setattr(sums, "MOST_FEATURES", 10)
-    monkeypatch.setattr(dn.core.graph, "DISTANCE_BLOCK", 40 * 15)
+    monkeypatch.setattr(dn.core.spectral.distances, "DISTANCE_BLOCK", 40 * 15)
     lazy = in_chunks(adata, kind, (37, -1))
     dn.tl.disc(adata, "condition", **options)
     dn.tl.disc(lazy, "condition", **options)

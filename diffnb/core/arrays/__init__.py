@@ -1,0 +1,1 @@
+"""Dense, sparse and dask matrices behind one set of operations."""

@@ -1,0 +1,1 @@
+"""Threads, progress and memory: how work is run."""

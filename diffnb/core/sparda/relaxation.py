@@ -1,0 +1,146 @@
+"""RELAX: the semidefinite relaxation of principal differences (PDA, Sec. 4.1, Eq. 6 and 7).
+
+A direction β enters the problem as B = ββᵀ; without the demand that B have rank one, the largest distance is
+a concave problem over positive semidefinite matrices of unit trace, here with the duals u and v of the
+coupling in place of the coupling itself. Each step costs n·m for the distances and d³ for the projection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..arrays.ops import dense64
+from ..spectral.eigen import fix_signs
+from ..typing import Floats, Ints, Matrix
+
+#: eigenvectors worth tightening from: where the relaxation is loose, the best direction is not always the first
+N_DIRECTIONS = 3
+#: observations of a side beyond which a seeded draw stands for all, since every pair of them is looked at
+MOST_OBSERVATIONS = 1500
+#: steps of the duals before each step of B, which must follow a coupling and not a guess at one
+DUAL_STEPS = 5
+#: first step of B as a share of the trace, and of the duals as a share of the mean squared distance
+B_STEP, DUAL_STEP = 0.5, 0.1
+#: eigenvalues below this share of the trace are rounding
+NEGLIGIBLE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """The relaxed optimum: B, its leading eigenvectors as columns, and the objective (7) after every step."""
+
+    directions: Floats
+    matrix: Floats
+    objective: Floats
+
+
+def relax(x: Matrix, y: Matrix, /, *, penalty: float = 0.0, n_steps: int = 200, seed: int = 0) -> Relaxed:
+    """Maximise the dual (7) of the relaxation over B, u and v, from observations × features of two groups.
+
+    The B returned is the one with the best objective. It bounds nothing from above by itself: the objective
+    rises to the relaxed optimum, which no projection exceeds, from below.
+    """
+    x, y = (dense64(side[drawn_rows(side.shape[0], seed)]) for side in (x, y))
+    centre = (x.mean(axis=0) + y.mean(axis=0)) / 2  # distances stay, and lose fewer digits
+    x, y = x - centre, y - centre
+    duals = _Duals(len(x), len(y))
+    b, factor = _projected(np.eye(x.shape[1]))
+    best, best_value, history = b, -np.inf, []
+    for step in range(n_steps):
+        active = duals.ascend(_squared_distances(x @ factor, y @ factor))
+        value = duals.value - penalty * float(np.abs(b).sum())
+        history.append(value)
+        if value > best_value:
+            best, best_value = b, value
+        slope = duals.weight * _slope(x, y, active)
+        np.fill_diagonal(slope, slope.diagonal() - np.trace(slope) / len(slope))  # the trace of B is fixed
+        size = float(np.linalg.norm(slope))
+        if size > 0:  # or no pair is active yet, and the duals rise first
+            length = B_STEP / np.sqrt(step + 1) / size
+            b, factor = _projected(_soft(b + length * slope, length * penalty))
+    return Relaxed(_leading(best), best, np.array(history))
+
+
+class _Duals:
+    """u and v of (7), raised by Adagrad: every entry has a step of its own."""
+
+    def __init__(self, n: int, m: int) -> None:
+        self.u, self.v = np.zeros(n), np.zeros(m)
+        self.u_seen, self.v_seen = np.zeros(n), np.zeros(m)
+        # no entry of a coupling exceeds 1/max(n, m), so this weight makes (7) as exact as the paper's 1/min(n, m)
+        self.weight = 1 / max(n, m)
+        self.value = -np.inf
+        self._started = False
+
+    def ascend(self, cost: Floats) -> sp.csr_array:
+        """Take a few steps at this cost; return the pairs that are closer than their duals allow."""
+        if not self._started:
+            self.u += cost.min(axis=1) / 2
+            self.v += cost.min(axis=0) / 2
+            self._started = True
+        rate = DUAL_STEP * float(cost.mean())
+        for _ in range(DUAL_STEPS):
+            active = cost < self.u[:, None] + self.v
+            _adagrad(self.u, self.u_seen, 1 / self.u.size - self.weight * active.sum(axis=1), rate)
+            _adagrad(self.v, self.v_seen, 1 / self.v.size - self.weight * active.sum(axis=0), rate)
+        gap = cost - self.u[:, None] - self.v
+        active = gap < 0
+        self.value = float(self.u.mean() + self.v.mean() + self.weight * gap[active].sum())
+        return sp.csr_array(active.astype(float))
+
+
+def _adagrad(dual: Floats, seen: Floats, slope: Floats, rate: float) -> None:
+    seen += slope**2
+    dual += rate * slope / np.sqrt(np.where(seen > 0, seen, 1.0))
+
+
+def drawn_rows(n: int, seed: int, /) -> Ints | slice:
+    """Return the observations of a side that stand for all."""
+    if n <= MOST_OBSERVATIONS:
+        return slice(None)
+    # seeded by its own size, so that exchanging the groups exchanges the draws
+    return np.sort(np.random.default_rng([seed, n]).choice(n, MOST_OBSERVATIONS, replace=False))
+
+
+def _squared_distances(x: Floats, y: Floats) -> Floats:
+    cost = np.einsum("ij,ij->i", x, x)[:, None] + np.einsum("ij,ij->i", y, y) - 2 * (x @ y.T)
+    return np.asarray(np.maximum(cost, 0.0))
+
+
+def _slope(x: Floats, y: Floats, active: sp.csr_array) -> Floats:
+    """Sum of (x_i − y_j)(x_i − y_j)ᵀ over the active pairs: XᵀRX + YᵀCY − XᵀAY − YᵀAᵀX."""
+    rows, columns = np.asarray(active.sum(axis=1)), np.asarray(active.sum(axis=0))
+    across = x.T @ (active @ y)
+    return np.asarray((x.T * rows) @ x + (y.T * columns) @ y - across - across.T)
+
+
+def _soft(b: Floats, threshold: float) -> Floats:
+    """Draw every entry to zero by `threshold`, the proximal step of λ‖B‖₁."""
+    return np.asarray(np.sign(b) * np.maximum(np.abs(b) - threshold, 0.0)) if threshold > 0 else b
+
+
+def _projected(b: Floats) -> tuple[Floats, Floats]:
+    """Return the nearest positive semidefinite matrix of unit trace, and F with FFᵀ equal to it."""
+    values, vectors = scipy.linalg.eigh((b + b.T) / 2, check_finite=False)
+    values = on_simplex(values)
+    kept = values > NEGLIGIBLE
+    factor = vectors[:, kept] * np.sqrt(values[kept])
+    return factor @ factor.T, factor
+
+
+def on_simplex(values: Floats, /) -> Floats:
+    """Return the nearest point with entries that are not negative and sum to one, exactly."""
+    ordered = np.sort(values)[::-1]
+    excess = np.cumsum(ordered) - 1
+    counts = np.arange(1, values.size + 1)
+    kept = np.flatnonzero(ordered * counts > excess)[-1]
+    return np.asarray(np.maximum(values - excess[kept] / counts[kept], 0.0))
+
+
+def _leading(b: Floats) -> Floats:
+    _, vectors = scipy.linalg.eigh(b, check_finite=False)
+    return fix_signs(vectors[:, ::-1][:, :N_DIRECTIONS])

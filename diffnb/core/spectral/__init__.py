@@ -1,0 +1,1 @@
+"""Graphs of features or observations, their random walks and eigenvectors."""

@@ -1,0 +1,1 @@
+"""Resampling and p-values, the same for every method."""

@@ -1,0 +1,82 @@
+import numpy as np
+import pytest
+
+from diffnb.core.disc.feature_groups import feature_groups, leading_count, matched, same_group
+
+
+@pytest.mark.parametrize(
+    ("sigma", "null", "count"),
+    [
+        ([0.86, 0.76, 0.33, 0.32, 0.28, 0.26, 0.25], 0.0, 2),
+        ([0.90, 0.40, 0.10, 0.09, 0.085, 0.08, 0.079], 0.0, 2),
+        ([0.87, 0.66, 0.53, 0.41, 0.40, 0.39, 0.39], 0.55, 2),
+        ([0.87, 0.66, 0.53, 0.41, 0.40, 0.39, 0.39], 0.90, 0),
+        ([0.5, 0.1], 0.0, 1),
+    ],
+    ids=["one gap", "two steps", "the third is chance", "all are chance", "too few to tell"],
+)
+def test_leading_vectors_stand_before_the_last_clear_drop(sigma, null, count):
+    assert leading_count(np.array(sigma), null=null) == count
+
+
+@pytest.fixture
+def vectors(rng):
+    """Two groups of eight among 200, each on a vector of its own, and small noise."""
+    v = 0.02 * rng.normal(size=(200, 5))
+    v[:8, 0] += 0.35
+    v[8:16, 1] += 0.3
+    return v, np.array([0.8, 0.7, 0.2, 0.19, 0.18])
+
+
+def test_groups_are_numbered_by_score_and_background_is_zero(vectors):
+    found = feature_groups(*vectors)
+    assert (found.n_leading, found.n_clusters) == (2, 3)
+    assert (found.labels[:8] == 1).all()
+    assert (found.labels[8:16] == 2).all()
+    assert (found.labels[16:] == 0).all()
+
+
+def test_a_vector_with_two_ends_gives_two_groups(rng):
+    v = 0.01 * rng.normal(size=(100, 4))
+    v[:10, 0] += 0.25
+    v[10:20, 0] -= 0.2
+    found = feature_groups(v, np.array([0.8, 0.2, 0.19, 0.18]))
+    assert found.n_clusters == 3
+    assert len(set(found.labels[:10])) == 1
+    assert found.labels[0] != found.labels[10]
+
+
+def test_nothing_above_chance_is_all_background(vectors):
+    found = feature_groups(*vectors, n_leading=0)
+    assert (found.labels == 0).all()
+    assert (found.n_leading, found.n_clusters) == (0, 1)
+    assert np.isfinite(found.scores).all()
+    assert feature_groups(*vectors, n_leading=0, n_clusters=3).n_clusters == 3
+
+
+def test_a_number_of_clusters_is_respected(vectors):
+    assert feature_groups(*vectors, n_clusters=5).n_clusters == 5
+
+
+def test_small_groups_are_not_outvoted_by_thousands(rng):
+    v = 0.01 * rng.normal(size=(5000, 5))
+    v[:12, 0] += 0.25
+    v[12:24, 1] += 0.25
+    found = feature_groups(v, np.array([0.8, 0.7, 0.2, 0.19, 0.18]))
+    assert np.bincount(found.labels).tolist() == [4976, 12, 12]
+
+
+def test_fewer_distinct_rows_than_clusters_still_groups():
+    found = feature_groups(np.repeat([[0.0, 0.0], [1.0, 0.0]], 3, axis=0), np.array([1.0, 0.1]), n_clusters=4)
+    assert found.n_clusters == 2
+
+
+def test_matching_undoes_a_change_of_names(rng):
+    reference = rng.integers(3, size=50)
+    renamed = np.array([2, 0, 1])[reference]
+    np.testing.assert_array_equal(matched(renamed, reference), reference)
+
+
+def test_the_same_vectors_fall_into_the_same_groups(vectors):
+    reference = feature_groups(*vectors)
+    assert same_group(*vectors, reference, 1).mean() > 0.98

@@ -1,0 +1,87 @@
+"""The card as a whole: adjustment and the dominating kind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import false_discovery_control
+
+from diffnb.core.scorecard.card import KINDS, adjust, dominant_kind, scorecard
+
+
+@pytest.fixture(scope="module")
+def planted():
+    """Forty features connected in one condition only, forty in both, thirty shifted, twenty wider."""
+    rng = np.random.default_rng(5)
+    reference, group = rng.normal(size=(2, 1000, 500))
+
+    def connect(x, where):
+        x[:, where] = np.sqrt(0.4) * rng.normal(size=(len(x), 1)) + np.sqrt(0.6) * x[:, where]
+
+    connect(group, slice(0, 40))
+    connect(group, slice(40, 80))
+    connect(reference, slice(40, 80))
+    group[:, 80:110] += 0.3
+    group[:, 110:130] *= 1.5
+    return scorecard(group, reference)
+
+
+def auroc(scores, others):
+    return np.mean(scores[:, None] > others[None]) + 0.5 * np.mean(scores[:, None] == others[None])
+
+
+@pytest.mark.parametrize(("kind", "where"), [("mean", (80, 110)), ("spread", (110, 130)), ("connectivity", (0, 40))])
+def test_every_kind_stands_out_in_its_own_column(kind, where, planted):
+    scores = np.abs(planted.stat[:, KINDS.index(kind)])
+    assert auroc(scores[slice(*where)], scores[130:]) >= 0.99
+    assert np.mean(planted.kind[slice(*where)] == kind) >= 0.9
+
+
+def test_a_module_shared_by_both_conditions_is_no_difference(planted):
+    scores = planted.stat[:, KINDS.index("connectivity")]
+    assert auroc(scores[40:80], scores[130:]) == pytest.approx(0.5, abs=0.1)
+
+
+def test_shifts_in_mean_and_spread_do_not_show_as_connectivity(planted):
+    scores = planted.stat[:, KINDS.index("connectivity")]
+    assert auroc(scores[80:130], scores[130:]) == pytest.approx(0.5, abs=0.13)
+
+
+def test_null_features_are_rejected_at_the_level(planted):
+    rejected = np.mean(planted.pval[130:] < 0.05, axis=0)
+    assert np.all((rejected > 0.02) & (rejected < 0.085))
+    assert np.mean(planted.kind[130:] == "none") > 0.95
+
+
+def test_adjustment_is_that_of_benjamini_and_hochberg_over_what_was_tested(rng):
+    pval = rng.random(50)
+    pval[[3, 10]] = np.nan
+    adjusted = adjust(pval)
+    np.testing.assert_array_equal(np.isnan(adjusted), np.isnan(pval))
+    known = ~np.isnan(pval)
+    np.testing.assert_allclose(adjusted[known], false_discovery_control(pval[known]))
+    assert np.isnan(adjust(np.array([np.nan]))).all()
+
+
+@pytest.mark.parametrize(
+    ("pval_adj", "stat", "kind"),
+    [
+        ([0.01, 0.02, 1e-9, 0.5], [3, 3, 1, 0], "mean"),
+        ([0.9, 0.9, 1e-9, 0.5], [3, 3, 1, 0], "distribution"),
+        ([0.9, 0.9, 0.01, 1e-4], [3, 3, 1, 0], "connectivity"),
+        ([0.2, 0.06, 0.9, 0.5], [3, 3, 1, 0], "none"),
+        ([0.0, 0.0, 0.0, 0.0], [40, -50, 9, 3], "spread"),
+        ([np.nan, 0.01, 0.9, np.nan], [np.nan, 3, 1, np.nan], "spread"),
+        ([np.nan] * 4, [np.nan] * 4, "none"),
+    ],
+)
+def test_the_kind_is_that_of_the_smallest_adjusted_p_value(pval_adj, stat, kind):
+    assert dominant_kind(np.array([stat], dtype=float), np.array([pval_adj]))[0] == kind
+
+
+def test_samples_may_be_given_as_codes(rng):
+    x, y = rng.normal(size=(2, 60, 8))
+    codes = np.repeat(np.arange(3), 20)
+    card = scorecard(x, y, samples=(codes, codes + 3))
+    assert card.pval.shape == (8, 4)
+    assert np.isfinite(card.pval).all()
