@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..runtime.progress import bar
-from ..runtime.threads import fitting_threads
+from ..runtime.threads import thread_limits
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Settings
 from .defaults import Request, choose
@@ -76,7 +76,7 @@ def analyse(
 ) -> Analysis:
     """Run the plan; samples that hold every condition are analysed one by one."""
     subjects = complete_samples(samples) if samples else ()
-    with fitting_threads(matrices[0].shape[1], n_jobs):
+    with thread_limits(matrices[0].shape[1], n_jobs):
         if len(subjects) >= 2:
             return _per_sample(matrices, plan, samples, subjects, n_jobs)
         return _pooled(matrices, plan, samples, n_jobs)
@@ -139,7 +139,7 @@ def _per_sample(
         wrap=lambda s: bar(s, desc="samples", disable=len(s) < 10),
     )
     joint = together(results)
-    chance = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed + 2)
+    chance = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed, purpose="chance")
     leading = [leading_count(s, null=float(chance.null_sigma[..., 0].max())) for s in chance.sigma]
     groups = _groups(joint.mean, joint.sigma, plan, leading)
     significance = None

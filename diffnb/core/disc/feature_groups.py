@@ -8,6 +8,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..runtime.threads import one_blas_thread
+from ..stats.seeds import generator
 from ..typing import Bools, Floats, Ints
 from .algorithm import scores
 
@@ -138,7 +139,7 @@ def _silhouette(rows: Floats, labels: Ints, seed: int) -> float:
 
 def _some_of_each(labels: Ints, size: int, seed: int) -> Ints:
     """Draw rows so that every group keeps at least some: a plain draw could lose a small one."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "subsample")
     groups = [np.flatnonzero(labels == g) for g in np.unique(labels)]
     share = size // len(groups)
     return np.sort(np.concatenate([g if g.size <= share else rng.choice(g, share, replace=False) for g in groups]))

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from ..arrays.ops import dense64
 from ..spectral.eigen import fix_signs
+from ..stats.seeds import generator
 from ..typing import Floats, Ints, Matrix
 
 #: eigenvectors worth tightening from: where the relaxation is loose, the best direction is not always the first
@@ -103,7 +104,7 @@ def drawn_rows(n: int, seed: int, /) -> Ints | slice:
     if n <= MOST_OBSERVATIONS:
         return slice(None)
     # seeded by its own size, so that exchanging the groups exchanges the draws
-    return np.sort(np.random.default_rng([seed, n]).choice(n, MOST_OBSERVATIONS, replace=False))
+    return np.sort(generator(seed, "relaxation", n).choice(n, MOST_OBSERVATIONS, replace=False))
 
 
 def _squared_distances(x: Floats, y: Floats) -> Floats:
