@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ..runtime.seeds import generator
 from ..runtime.threads import one_blas_thread
-from ..stats.seeds import generator
 from ..typing import Bools, Floats, Ints
 from .algorithm import scores
 

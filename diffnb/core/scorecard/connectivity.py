@@ -17,8 +17,8 @@ from scipy import special
 from scipy.linalg import hadamard
 
 from ..arrays.ops import column_summaries, columns
+from ..runtime.seeds import generator
 from ..stats.pvalues import floored
-from ..stats.seeds import generator
 from ..typing import Bools, Floats, Ints, Matrix
 from .correlation_blocks import Units, over_correlation_blocks
 from .marginal import Tested, by_columns

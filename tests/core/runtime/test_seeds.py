@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from diffnb.core.stats.seeds import PURPOSES, draws, generator, stream
+from diffnb.core.runtime.seeds import PURPOSES, draws, generator, stream
 
 
 def first_number(seed_sequence):
