@@ -59,7 +59,7 @@ def real(name: str, n_obs: int | None = None) -> ad.AnnData:
 
 
 def with_donors(adata: ad.AnnData, per_condition: int = 4) -> ad.AnnData:
-    """Number four donors within each condition, in the order of the observations."""
+    """Add donors nested in conditions, the observations assigned to them in turn."""
     place = adata.obs.groupby("condition", observed=True).cumcount()
     adata.obs["donor"] = adata.obs["condition"].astype(str) + "-" + (place % per_condition).astype(str)
     return adata
