@@ -188,7 +188,7 @@ def informed_local(adata: ad.AnnData) -> Found:
 def informed_auto(adata: ad.AnnData) -> Found:
     """Choose the number of clusters against random reference data."""
     dn.tl.informed_distance(adata, n_components=2)
-    return Found({}, {"clusters": dn.get.informed_clusters(adata)["cluster"].to_numpy()})
+    return Found({}, {"clusters": dn.get.informed_clusters(adata)["cluster"].to_numpy().astype(str)})
 
 
 def feature_diffmap(adata: ad.AnnData) -> Found:
@@ -229,10 +229,9 @@ def compute() -> Iterator[tuple[str, np.ndarray]]:
                 warnings.simplefilter("ignore", UserWarning)
                 found = tool(adata.copy())
             print(f"{name} | {tool.__name__}: {time.perf_counter() - started:.1f} s", flush=True)
-            for result, value in found.exact.items():
-                yield f"{name} | {tool.__name__} | {result}", value
-            for result, value in found.random.items():
-                yield f"{RANDOM}{name} | {tool.__name__} | {result}", value
+            for prefix, results in (("", found.exact), (RANDOM, found.random)):
+                for result, value in results.items():
+                    yield f"{prefix}{name} | {tool.__name__} | {result}", value
 
 
 # --- comparison ---------------------------------------------------------------------------------------------------
