@@ -1,4 +1,4 @@
-"""Which tool takes which kind of data: tried, not claimed. `python tests/support.py` writes docs/support.md."""
+"""Which tool takes which kind of data: tried, not claimed. `python tests/support.py` writes docs/reference/support.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pandas as pd
 import scipy.sparse as sp
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "support.md"
+PAGE = ROOT / "docs" / "reference" / "support.md"
 N_OBS, N_VARS, CHUNK = 64, 20, 16
 
 HEAD = (
@@ -34,7 +34,7 @@ FOOT = (
     '*backed* is `anndata.read_h5ad(path, backed="r")`; *zarr lazy* and *h5ad lazy* are'
     " `anndata.experimental.read_lazy(path)`, with sparse data on disk."
     " To read a backed file in runs, open it with `read_lazy` instead."
-    " More about data that does not fit: [Scale](scale.md).\n"
+    " More about data that does not fit: [Large data](../howto/large_data.md).\n"
 )
 
 
