@@ -34,7 +34,7 @@ FOOT = (
     '*backed* is `anndata.read_h5ad(path, backed="r")`; *zarr lazy* and *h5ad lazy* are'
     " `anndata.experimental.read_lazy(path)`, with sparse data on disk."
     " To read a backed file in blocks, open it with `read_lazy` instead."
-    " More about data that does not fit into memory: [Large data](../howto/large_data.md).\n"
+    " More about data that does not fit into memory: [Work with large data](../howto/large_data.md).\n"
 )
 
 
