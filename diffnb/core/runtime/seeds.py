@@ -6,15 +6,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
 #: what random numbers are drawn for; the place in the list is the key of its stream, so new ones go to the end
 Purpose: TypeAlias = Literal[
-    "permutations", "bootstraps", "chance", "folds", "starts", "subsample", "references", "batches", "relaxation"
-]
-PURPOSES: tuple[Purpose, ...] = (
     "permutations",
     "bootstraps",
     "chance",
@@ -24,7 +21,9 @@ PURPOSES: tuple[Purpose, ...] = (
     "references",
     "batches",
     "relaxation",
-)
+    "thinning",
+]
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 def stream(seed: int, purpose: Purpose, /, *further: int) -> np.random.SeedSequence:
