@@ -16,6 +16,8 @@ import pytest
 
 import diffnb
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LAB = ROOT / "lab"
 BUNDLE = runpy.run_path(str(LAB / "bundle.py"))

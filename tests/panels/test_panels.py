@@ -7,6 +7,8 @@ import pytest
 import diffnb as dn
 from diffnb.panels._panels import METHODS
 
+pytestmark = pytest.mark.slow
+
 
 def tab(panel, name):
     panel.tabs.selected_index = panel.tab_names.index(name)
