@@ -9,6 +9,8 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 # the sources of the JupyterLab extension, without what its build writes
 LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/lib/*' -not -path '*/generated/*' \
 	-not -path '*/__pycache__/*' -not -name .built -not -name .checked)
+# the views of the panels, which are checked and tested together with the extension
+VIEWS := $(shell find diffnb/panels/static -type f)
 
 .PHONY: help python lab test lint types unit bundle extension browser notebooks docs clean
 
@@ -53,8 +55,8 @@ bundle: $(VENV)/.test
 
 extension: bundle lab/.checked
 
-# compiler, linter and unit tests of the extension, when one of its files has changed
-lab/.checked: $(LAB) $(VENV)/.test
+# compiler, linter and unit tests of the extension and of the views, when one of their files has changed
+lab/.checked: $(LAB) $(VIEWS) $(VENV)/.test
 	@test -d lab/node_modules || (cd lab && PATH="$(abspath $(BIN)):$$PATH" npm ci --loglevel=error)
 	cd lab && PATH="$(abspath $(BIN)):$$PATH" npm run --silent check
 	@touch $@
