@@ -57,7 +57,7 @@ extension: bundle lab/.checked
 
 # compiler, linter and unit tests of the extension and of the views, when one of their files has changed
 lab/.checked: $(LAB) $(VIEWS) $(VENV)/.test
-	@test -d lab/node_modules || (cd lab && PATH="$(abspath $(BIN)):$$PATH" npm ci --loglevel=error)
+	@test lab/node_modules/.package-lock.json -nt lab/package-lock.json || (cd lab && PATH="$(abspath $(BIN)):$$PATH" npm ci --loglevel=error)
 	cd lab && PATH="$(abspath $(BIN)):$$PATH" npm run --silent check
 	@touch $@
 
