@@ -41,7 +41,7 @@ export function fileTypes(trans: TranslationBundle): readonly Partial<DocumentRe
   ];
 }
 
-/** A model of a file that stays on disk: it may hold gigabytes, and must never be written from here. */
+/** A model without the content of its file, which may have gigabytes; it is never written. */
 class UnreadModel extends DocumentModel {
   constructor(private readonly trans: TranslationBundle) {
     super();

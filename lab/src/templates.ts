@@ -115,7 +115,7 @@ function columnsCode(trans: TranslationBundle): string {
   return `groupby = "condition"  ${comment(conditions)}\nsample_key = None  ${comment(samples)}`;
 }
 
-/** A Python comment, on one line whatever the translation holds. */
+/** A Python comment, always on one line. */
 function comment(text: string): string {
   return `# ${text.replace(/\s+/g, ' ')}`;
 }

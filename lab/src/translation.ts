@@ -2,7 +2,7 @@
 
 import { type ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 
-/** The translations of this extension; without a translator every text stays English. */
+/** The translations of this extension; the texts are English where there is no translator. */
 export function loadTranslations(translator: ITranslator | null): TranslationBundle {
   return (translator ?? nullTranslator).load('diffnb');
 }

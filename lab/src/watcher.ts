@@ -13,7 +13,7 @@ export interface WatchedKernel {
 export interface Delays {
   /** how long to wait for further events before a request */
   readonly debounceMs: number;
-  /** how long a kernel may be busy before the sidebar says so */
+  /** how long a kernel is busy before it is shown as busy */
   readonly busyMs: number;
 }
 

@@ -64,7 +64,7 @@ const situations: [string, Situation][] = [
   ['a kernel that starts', { ...idle, status: 'starting' }],
   ['another language', { ...idle, language: 'R' }],
   ['a busy kernel', { ...idle, slow: true }],
-  ['a listing on its way', { ...idle, listing: null }],
+  ['a pending request', { ...idle, listing: null }],
   ['no objects', { ...idle, listing: { ...listing, objects: [] } }],
   ['objects', idle]
 ];

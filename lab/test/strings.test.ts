@@ -84,15 +84,15 @@ for (const file of FILES) {
   });
 }
 
-test('translated texts are found, and are what a translator can work with', () => {
+test('translated texts are found, and are complete sentences or labels', () => {
   const all = FILES.flatMap(file => texts(file).translated);
   assert.ok(all.length > 50, `${all.length}`);
   for (const text of all) {
-    assert.doesNotMatch(text, /\$\{|^\s|\s$/, 'a whole text, with placeholders');
+    assert.doesNotMatch(text, /\$\{|^\s|\s$/, 'a complete text, with placeholders');
   }
 });
 
-test('prose is told from code', () => {
+test('prose is distinguished from code', () => {
   for (const text of ['Refresh', 'Open beside', 'The kernel is busy.', 'No column of obs could hold conditions.']) {
     assert.equal(isProse(text), true, text);
   }

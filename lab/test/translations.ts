@@ -7,7 +7,7 @@ function filled(text: string, values: readonly unknown[]): string {
   return text.replace(/%(\d+)/g, (_, place: string) => String(values[Number(place) - 1]));
 }
 
-/** A bundle that hands every text to a function before its placeholders are filled. */
+/** A bundle that applies a function to every text before its placeholders are filled. */
 function bundleOf(translate: (text: string) => string): TranslationBundle {
   const one = (text: string, ...values: unknown[]) => filled(translate(text), values);
   const many = (singular: string, plural: string, n: number, ...values: unknown[]) =>
@@ -27,7 +27,7 @@ function bundleOf(translate: (text: string) => string): TranslationBundle {
 
 export const ENGLISH = bundleOf(text => text);
 
-/** Every translated text stands in these brackets. */
+/** Puts every translated text into these brackets. */
 export const MARKED = bundleOf(text => `⟦${text}⟧`);
 
 /** What is left of a text without its translated parts. */

@@ -59,7 +59,7 @@ export function describeProgress(step, done, total) {
 }
 
 /**
- * Show what the model holds.
+ * Show the traits of the model.
  *
  * @param {View<StatusTraits>} view
  * @param {ReturnType<typeof build>} parts
@@ -86,7 +86,7 @@ function update({ model, el }, { bar, message, notes, details, traceback }) {
 }
 
 /**
- * Tell the panel around an element, and the kernel, whether the page is dark.
+ * Report to the panel and to the kernel whether the page is dark.
  *
  * @param {View<StatusTraits>} view
  */

@@ -1,4 +1,4 @@
-/** What the views share with the kernel: the traits of the widgets in Python, and the messages between the two sides. */
+/** What the views share with the kernel: traits of the widgets in Python, and messages. */
 
 /** The part of anywidget's model that listens to events. */
 export interface EventSource {
@@ -22,7 +22,7 @@ export interface Model<Traits> extends EventSource {
   send(content: Readonly<Record<string, string | number>>): void;
 }
 
-/** What anywidget hands to `render`. */
+/** The argument of `render`. */
 export interface View<Traits> {
   readonly model: Model<Traits>;
   readonly el: HTMLElement;

@@ -9,7 +9,7 @@ test('ticks are round numbers within the bounds', () => {
   assert.deepEqual(niceTicks(120, 480, 2), [200, 400]);
 });
 
-test('zero is zero, whatever was added up', () => {
+test('the tick at zero is exactly zero', () => {
   assert.ok(niceTicks(-0.3, 0.3, 6).includes(0));
 });
 
@@ -25,12 +25,12 @@ test('numbers have three digits and a minus sign', () => {
   assert.equal(formatNumber(0), '0');
 });
 
-test('long names lose their middle', () => {
+test('long names are shortened in the middle', () => {
   assert.equal(shortened('feature_1'), 'feature_1');
   assert.equal(shortened('ENSG00000139618.15_BRCA2_exon7'), 'ENSG000001396…A2_exon7');
 });
 
-test('a label stands right of its point, or left where there is no room', () => {
+test('a label is placed to the right of its point, or to the left at the edge', () => {
   assert.deepEqual(boxBeside([100, 50], 30, 200), [108, 43, 138, 57]);
   assert.deepEqual(boxBeside([180, 50], 30, 200), [142, 43, 172, 57]);
 });

@@ -29,7 +29,7 @@ test('the plot is the map without its margin', () => {
   assert.deepEqual([area.left, area.top], [MARGIN.left, MARGIN.top]);
 });
 
-test('the bounds of the data are the corners of the plot, y upwards', () => {
+test('the bounds of the data map to the corners of the plot, with y upwards', () => {
   const transform = transformOf(SIZE, BOUNDS, ALL_IN_VIEW);
   const { left, right, top, bottom } = plotArea(SIZE);
   assertNear(toPixel(transform, -2, 10), [left, bottom]);
@@ -37,7 +37,7 @@ test('the bounds of the data are the corners of the plot, y upwards', () => {
   assertNear(toPixel(transform, 1, 20), [(left + right) / 2, (top + bottom) / 2]);
 });
 
-test('pixels lead back to the data at any zoom', () => {
+test('toData inverts toPixel at any zoom', () => {
   const transform = transformOf(SIZE, BOUNDS, { zoom: 37, x: 0.2, y: -0.4 });
   for (const [x, y] of [
     [0, 0],
@@ -54,7 +54,7 @@ test('device pixels are a multiple of CSS pixels', () => {
   assertNear(toPixel(inDevicePixels(transform, 2), 1.5, 12), [2 * x, 2 * y]);
 });
 
-test('what lies under the pointer stays there when one zooms', () => {
+test('zooming keeps the data under the pointer in place', () => {
   const pointer: Point = [200, 333];
   const start = { zoom: 2, x: -0.1, y: 0.3 };
   const before = toData(transformOf(SIZE, BOUNDS, start), pointer);
@@ -63,7 +63,7 @@ test('what lies under the pointer stays there when one zooms', () => {
   assertNear(toData(transformOf(SIZE, BOUNDS, viewport), pointer), before);
 });
 
-test('without a pointer the middle stays where it is', () => {
+test('zooming without a pointer keeps the centre in place', () => {
   assert.deepEqual(zoomed({ zoom: 2, x: 0.25, y: -0.5 }, SIZE, 3), { zoom: 6, x: 0.25, y: -0.5 });
 });
 

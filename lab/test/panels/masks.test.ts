@@ -44,7 +44,7 @@ test('bits beyond the features are not counted', () => {
   assert.equal(countSet(new Uint8Array(0), 8), 0);
 });
 
-test('a lasso holds what lies inside of it', () => {
+test('points inside a lasso are recognized', () => {
   assert.equal(isInside(SQUARE, 5, 5), true);
   for (const [x, y] of [
     [-1, 5],
@@ -56,7 +56,7 @@ test('a lasso holds what lies inside of it', () => {
   }
 });
 
-test('a lasso need not be convex, nor drawn clockwise', () => {
+test('a lasso may be concave, in either direction', () => {
   for (const polygon of [HORSESHOE, [...HORSESHOE].reverse()]) {
     assert.equal(isInside(polygon, 8, 5), false);
     assert.equal(isInside(polygon, 8, 1), true);
@@ -64,7 +64,7 @@ test('a lasso need not be convex, nor drawn clockwise', () => {
   }
 });
 
-test('a feature without a place is in no lasso', () => {
+test('a feature without coordinates is in no lasso', () => {
   assert.equal(isInside(SQUARE, NaN, 5), false);
   assert.equal(isInside(SQUARE, 5, NaN), false);
 });

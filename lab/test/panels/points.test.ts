@@ -11,11 +11,11 @@ import {
 const points = (...coordinates: number[]) => Float32Array.from(coordinates);
 const IDENTITY = { originX: 0, originY: 0, scaleX: 1, scaleY: -1 };
 
-test('bounds hold all points and some room', () => {
+test('bounds enclose all points with a padding', () => {
   assert.deepEqual(boundsOf(points(0, -100, 100, 100, 50, 0)), [-6, 106, -112, 112]);
 });
 
-test('points without a place do not count', () => {
+test('points without coordinates are ignored', () => {
   assert.deepEqual(boundsOf(points(0, 0, NaN, 900, 100, Infinity, 100, 100)), [-6, 106, -6, 106]);
   assert.deepEqual([...steppingOrderOf(points(2, 0, NaN, 0, 1, 0))], [2, 0]);
   assert.equal(nearestTo(points(NaN, NaN, 3, 3), IDENTITY, [0, 0]), 1);
@@ -26,11 +26,11 @@ test('equal values have bounds around them', () => {
   assert.deepEqual(boundsOf(points()), [-1, 1, -1, 1]);
 });
 
-test('features without a value lie at the bottom, the background above them, groups at the top', () => {
+test('features without a value are drawn first, then the background, then groups', () => {
   assert.deepEqual([...drawingOrderOf(Uint8Array.of(2, 0, 255, 1, 0, 255))], [2, 5, 1, 4, 3, 0]);
 });
 
-test('keys step from left to right and around', () => {
+test('keys step from left to right and wrap around', () => {
   const order = steppingOrderOf(points(3, 0, 1, 1, 1, 0));
   assert.deepEqual([...order], [2, 1, 0]);
   assert.deepEqual([steppedFrom(order, 2, 1), steppedFrom(order, 0, 1), steppedFrom(order, 2, -1)], [1, 2, 0]);
@@ -49,7 +49,7 @@ test('the nearest feature is found within ten pixels', () => {
   assert.equal(nearestTo(some, IDENTITY, [-11, 0]), -1);
 });
 
-test('nearness is measured on the screen', () => {
+test('distances are measured in pixels', () => {
   const some = points(0, 0, 1, 0);
   assert.equal(nearestTo(some, { originX: 0, originY: 0, scaleX: 100, scaleY: 1 }, [52, 0]), -1);
   assert.equal(nearestTo(some, { originX: 0, originY: 0, scaleX: 100, scaleY: 1 }, [93, 0]), 1);

@@ -49,7 +49,7 @@ test('a group covers the background, which is fainter', () => {
   assert.deepEqual(pixel(surface, 15, 15), [100, 100, 100, 153]);
 });
 
-test('a feature without a value is grey, and one without a place is not drawn', () => {
+test('a feature without a value is grey, and one without coordinates is not drawn', () => {
   const surface = image();
   paint(surface, features([5, 5, NaN, 15], [255, 1]), IDENTITY, 2);
   assert.deepEqual(pixel(surface, 5, 5).slice(0, 3), [150, 150, 150]);
@@ -63,15 +63,15 @@ test('a selected feature lies above the others, which fade', () => {
   assert.deepEqual(pixel(surface, 15, 15), [0, 0, 255, 46]);
 });
 
-test('markers at the edge are cut off, and far ones left out', () => {
+test('markers at the edge are clipped, and distant ones skipped', () => {
   const surface = image();
   paint(surface, features([0, 0, 1000, 5, -1000, 5], [1, 1, 1]), IDENTITY, 3);
   assert.equal(pixel(surface, 0, 0)[0], 255);
-  assert.equal(pixel(surface, 19, 0)[3], 0, 'nothing runs over into the row above');
+  assert.equal(pixel(surface, 19, 0)[3], 0, 'nothing wraps around to the other side');
   assert.equal(pixel(surface, 19, 5)[3], 0);
 });
 
-test('markers of all shapes are about equally large, and more or less round their centre', () => {
+test('markers of all shapes have about the same area', () => {
   const areas = Array.from({ length: N_SHAPES }, (_, shape) =>
     stampOf(shape, 6).coverage.reduce((sum, share) => sum + share, 0)
   );
@@ -82,7 +82,7 @@ test('markers of all shapes are about equally large, and more or less round thei
   }
 });
 
-test('a marker covers its centre whole and its edge in part', () => {
+test('a marker covers its centre fully and its edge partly', () => {
   for (let shape = 0; shape < N_SHAPES; shape++) {
     const { dx, dy, coverage } = stampOf(shape, 3);
     const centre = dx.findIndex((x, i) => x === 0 && dy[i] === 0);
@@ -92,7 +92,7 @@ test('a marker covers its centre whole and its edge in part', () => {
   }
 });
 
-test('markers are smaller for more features and grow when one zooms in, up to twice', () => {
+test('markers are smaller for more features and grow with the zoom, at most twofold', () => {
   assert.ok(radiusOf(100, 1) > radiusOf(2000, 1) && radiusOf(2000, 1) > radiusOf(20_000, 1));
   assert.ok(radiusOf(100, 4) > radiusOf(100, 1));
   assert.equal(radiusOf(100, 400), 2 * radiusOf(100, 1));

@@ -9,7 +9,7 @@ import { describeProgress } from '../../../diffnb/panels/static/status.js';
 // Node imports from data: URLs, browsers from blob: URLs as well
 const dataUrl = (text: string) => `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`;
 
-test('modules are loaded with what they import, by whatever path', async () => {
+test('modules are loaded with their imports, from any folder', async () => {
   const modules: Module[] = [
     { name: 'shared/number.js', text: 'export const NUMBER = 20;', imports: {} },
     {
@@ -31,7 +31,7 @@ test('an error in a module names its file', async () => {
   await assert.rejects(load(modules, dataUrl), error => String((error as Error).stack).includes('diffnb/broken.js'));
 });
 
-test('buffers are read wherever they begin in a message', () => {
+test('buffers are read at any offset in a message', () => {
   const message = new Uint8Array([0, 0, 0, ...new Uint8Array(Float32Array.of(1.5, -2).buffer)]);
   const view = new DataView(message.buffer, 3, 8);
   assert.deepEqual([...asFloats(view)], [1.5, -2]);
@@ -39,7 +39,7 @@ test('buffers are read wherever they begin in a message', () => {
   assert.equal(asBytes(view)[3], message[6]);
 });
 
-test('handlers are called until one stops listening', () => {
+test('handlers are registered until listening is stopped', () => {
   const handlers = new Map<string, Set<unknown>>();
   const model = {
     on: (event: string, handler: unknown) => handlers.set(event, new Set([handler])),
@@ -72,14 +72,14 @@ test('a trait is set and sent', () => {
   assert.deepEqual(done, [['query', 'gene'], 'sent']);
 });
 
-test('dark and light backgrounds are told apart, and transparent ones passed over', () => {
+test('luminance distinguishes dark from light backgrounds and ignores transparent ones', () => {
   assert.equal(luminanceOf('rgb(255, 255, 255)'), 1);
   assert.ok((luminanceOf('rgb(17, 17, 17)') ?? 1) < 0.1);
   assert.equal(luminanceOf('rgba(0, 0, 0, 0)'), null);
   assert.equal(luminanceOf('transparent'), null);
 });
 
-test('progress is described with as much as is known', () => {
+test('progress is described as far as it is known', () => {
   assert.equal(describeProgress('permutations', 3, 99), ' · permutations 3 of 99');
   assert.equal(describeProgress('graph', 0, 0), ' · graph');
   assert.equal(describeProgress('', 3, 99), '');

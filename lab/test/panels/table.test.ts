@@ -22,13 +22,13 @@ test('rows in view follow from the scroll position', () => {
   assert.deepEqual(rowsInView({ scrollTop: 1.5 * ROW_HEIGHT_PX, clientHeight: 30 }), [1, 3]);
 });
 
-test('rows that are there are not asked for again', () => {
+test('rows that were sent are not requested again', () => {
   assert.equal(rowsToFetch(scrolled(0), page(0, 60, 1000)), null);
   assert.equal(rowsToFetch(scrolled(50), page(0, 60, 1000)), null);
-  assert.equal(rowsToFetch(scrolled(995), page(990, 10, 1000)), null, 'there are none after the last');
+  assert.equal(rowsToFetch(scrolled(995), page(990, 10, 1000)), null, 'there are no rows after the last');
 });
 
-test('rows that come into view are asked for with some more on both sides', () => {
+test('rows that come into view are requested with spare rows on both sides', () => {
   assert.deepEqual(rowsToFetch(scrolled(51), page(0, 60, 1000)), [31, 81]);
   assert.deepEqual(rowsToFetch(scrolled(5), page(40, 60, 1000)), [0, 50]);
 });
@@ -49,7 +49,7 @@ test('the cursor is scrolled into view, and no further', () => {
   assert.equal(scrollTopFor(scrolled(20), 40), 32 * ROW_HEIGHT_PX, 'below the head, which covers a row');
 });
 
-test('a click on a column sorts by it, a second click turns the order around', () => {
+test('a click on a column sorts by it, a second click reverses the order', () => {
   assert.deepEqual(orderAfterClick([0, false], 2, true), [2, true]);
   assert.deepEqual(orderAfterClick([0, false], 1, false), [1, false]);
   assert.deepEqual(orderAfterClick([2, true], 2, true), [2, false]);

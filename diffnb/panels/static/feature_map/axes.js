@@ -8,7 +8,7 @@ const [PX_PER_X_TICK, PX_PER_Y_TICK] = [90, 60];
 const [TICK_OPACITY, FRAME_OPACITY] = [0.85, 0.35];
 
 /**
- * Round numbers (1, 2 or 5 times a power of ten) between two bounds, about as many as wanted.
+ * Multiples of 1, 2 or 5 times a power of ten between two bounds, at most about `count`.
  *
  * @param {number} low
  * @param {number} high

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * A map of features, one point each, painted pixel by pixel so that 20,000 points pan and zoom smoothly on any
- * machine. The kernel sends positions (float32), colour codes (uint8), and names only of features that are asked for.
+ * machine. The kernel sends positions (float32), colour codes (uint8), and names only on request.
  */
 /** @import { Message, View } from '../types.js' */
 /** @import { FeatureMap, MapTraits } from './types.js' */

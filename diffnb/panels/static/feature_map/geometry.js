@@ -1,8 +1,8 @@
 // @ts-check
-/** Where data coordinates lie on the map, and how zooming and panning change that. Pure functions. */
+/** The transform from data to pixels, and how zooming and panning change it. Pure functions. */
 /** @import { Bounds, Point, Size, Transform, Viewport } from './types.js' */
 
-/** Room around the plot for the axes, in CSS pixels. */
+/** Margin around the plot for the axes, in CSS pixels. */
 export const MARGIN = { left: 62, right: 14, top: 12, bottom: 34 };
 
 const [MIN_ZOOM, MAX_ZOOM] = [0.5, 400];
@@ -72,7 +72,7 @@ export function toData(transform, [px, py]) {
 }
 
 /**
- * Zoom by a factor; what lies at the given pixel, or in the middle, stays there.
+ * Zoom by a factor about a pixel, by default the centre.
  *
  * @param {Viewport} viewport
  * @param {Size} size

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the kernel has sent becomes state. */
+/** Reads what the kernel has sent into the state. */
 /** @import { FeatureMap } from './types.js' */
 
 import { asBytes, asFloats } from './buffers.js';
@@ -13,7 +13,7 @@ const HELP =
   'n and p step through features, Space selects, Escape clears.';
 
 /**
- * Take the positions, and with them the selection; all features come into view.
+ * Read the positions and the selection, and show all features.
  *
  * @param {FeatureMap} map
  */
@@ -31,7 +31,7 @@ export function readPoints(map) {
 }
 
 /**
- * Take the colour codes and their palette. Names are asked for again, since they come with the value of the feature.
+ * Read the colour codes and their palette. Names are requested again, since they include the value of the feature.
  *
  * @param {FeatureMap} map
  */

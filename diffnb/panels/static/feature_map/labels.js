@@ -1,5 +1,5 @@
 // @ts-check
-/** Names of the leading features, beside their points. */
+/** Labels of the leading features, next to their points. */
 /** @import { FeatureMap, Point, Transform } from './types.js' */
 
 import { plotArea, toPixel } from './geometry.js';
@@ -62,7 +62,7 @@ export function drawLabels(pen, { model, state }, transform, halo) {
 }
 
 /**
- * The place of a label: to the right of its point, or to the left where it would leave the plot.
+ * The box of a label: to the right of its point, or to the left where it would leave the plot.
  *
  * @param {Point} point
  * @param {number} width

@@ -22,7 +22,7 @@ export function showAll(map) {
 /**
  * @param {FeatureMap} map
  * @param {number} factor
- * @param {Point} [fixed] the pixel that stays where it is; by default the middle
+ * @param {Point} [fixed] the pixel that stays in place; by default the centre
  */
 export function zoomBy(map, factor, fixed) {
   const { state } = map;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What lies above the points: axes, names, rings around features, the lasso. */
+/** Draws what is above the points: axes, names, rings around features, the lasso. */
 /** @import { FeatureMap, Point } from './types.js' */
 
 import { drawAxes } from './axes.js';

@@ -4,10 +4,10 @@
 
 import { toData } from './geometry.js';
 
-/** Empty room around the points, as a share of their extent. */
+/** Padding around the points, relative to their extent. */
 const PADDING = 0.06;
 
-/** Features at most this far from the pointer are found. */
+/** Distance from the pointer within which a feature is found. */
 const MAX_DISTANCE_PX = 10;
 
 /**
@@ -20,7 +20,7 @@ export function countOf(points) {
 }
 
 /**
- * Whether a point has a place: a feature without a value has none.
+ * Whether a point has coordinates: a feature without a value has none.
  *
  * @param {Float32Array} points
  * @param {number} i
@@ -30,7 +30,7 @@ function isPlaced(points, i) {
 }
 
 /**
- * Bounds of all points, with some room around them.
+ * Bounds of all points, with padding.
  *
  * @param {Float32Array} points
  * @returns {Bounds}

@@ -1,5 +1,5 @@
 // @ts-check
-/** All points into the pixels of an image. */
+/** Paints all points into the pixels of an image. */
 /** @import { Brush, Features, Surface, Transform } from './types.js' */
 
 import { N_SHAPES, stampOf } from './markers.js';
@@ -9,14 +9,14 @@ const [NO_VALUE, BACKGROUND] = [255, 0];
 /** @type {Brush['rgb']} */
 const NO_VALUE_RGB = [150, 150, 150];
 
-/** Markers at most this far outside of the image may reach into it. */
+/** Markers further outside the image cannot reach into it. */
 const MAX_REACH_PX = 20;
 
 const SELECTED_GROWTH = 1.35;
 const OPACITY = { group: 0.9, background: 0.6, notSelected: 0.18, selected: 1 };
 
 /**
- * Radius of a marker, in CSS pixels: smaller for more features, larger where one has zoomed in.
+ * Radius of a marker, in CSS pixels: smaller for more features, larger at higher zoom.
  *
  * @param {number} nFeatures
  * @param {number} zoom
@@ -79,7 +79,7 @@ export function paint(image, features, transform, radius) {
 }
 
 /**
- * Whether a marker at a pixel may be seen; false for features without a place.
+ * Whether a marker at a pixel may be seen; false for features without coordinates.
  *
  * @param {Surface} surface
  * @param {number} x

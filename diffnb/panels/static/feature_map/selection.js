@@ -1,5 +1,5 @@
 // @ts-check
-/** Selecting features, here and in the kernel. */
+/** Selecting features. */
 /** @import { FeatureMap, Point } from './types.js' */
 
 import { save } from '../shared/model.js';
@@ -8,7 +8,7 @@ import { currentTransform } from './navigation.js';
 import { countOf } from './points.js';
 
 /**
- * Show a selection, whoever made it.
+ * Show a selection, from this view or from the kernel.
  *
  * @param {FeatureMap} map
  * @param {Uint8Array<ArrayBuffer>} mask
@@ -22,7 +22,7 @@ export function showSelection(map, mask) {
 }
 
 /**
- * Select features and tell the kernel.
+ * Select features, here and in the kernel.
  *
  * @param {FeatureMap} map
  * @param {Uint8Array<ArrayBuffer>} mask

@@ -9,7 +9,7 @@ import { pixelOf } from './navigation.js';
 const MAX_NAMES = 5000;
 
 /**
- * Ask the kernel for a name, once.
+ * Request a name from the kernel, once.
  *
  * @param {FeatureMap} map
  * @param {number} feature

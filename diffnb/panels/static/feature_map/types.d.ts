@@ -13,7 +13,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** What of the data is in view: the centre as an offset in units of the bounds, and the magnification. */
+/** The part of the data in view: the centre as an offset in units of the bounds, and the magnification. */
 export interface Viewport {
   readonly zoom: number;
   readonly x: number;
@@ -86,7 +86,7 @@ export interface MapTraits {
 
 export type Mode = 'pan' | 'lasso';
 
-/** A pointer that is down, and where it has been. */
+/** The path of a pointer that is down. */
 export interface Drag {
   readonly start: Point;
   last: Point;
@@ -112,7 +112,7 @@ export interface State extends Features {
   /** features under the pointer and at the keyboard's cursor; −1 for none */
   hovered: number;
   focused: number;
-  /** texts of features that the kernel was asked for; empty until it answers */
+  /** names that were requested from the kernel; empty until it replies */
   names: Map<number, string>;
 }
 

@@ -6,11 +6,11 @@ import { appendButton } from '../shared/dom.js';
 import { save } from '../shared/model.js';
 import { scrollToTop } from './scrolling.js';
 
-/** The kernel searches when nothing was typed for this long. */
+/** Pause in typing after which the kernel searches. */
 const TYPING_PAUSE_MS = 150;
 
 /**
- * Add the buttons before the number of features, and let search and filter act.
+ * Add the buttons before the number of features and connect search and filter.
  *
  * @param {FeatureTable} table
  * @param {() => void} download

@@ -1,9 +1,9 @@
 // @ts-check
-/** The table as a CSV file. It comes in pieces, so that no message holds up the others. */
+/** The table as a CSV file. It is sent in pieces, so that other messages are not delayed. */
 /** @import { Message } from '../types.js' */
 /** @import { FeatureTable } from './types.js' */
 
-/** A browser has begun to save a file after this time. */
+/** Time for the browser to start saving a file. */
 const SAVING_MS = 10_000;
 
 /**
@@ -22,7 +22,7 @@ export function createDownload({ model, el }) {
 
   /** @param {Message} message */
   function receive(message) {
-    // a view that is not shown has not asked, but another one of the same table
+    // a hidden view did not start the download: another view of the same table did
     if (message.answer !== 'csv' || !el.offsetParent) {
       return;
     }

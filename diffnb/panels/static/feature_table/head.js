@@ -27,8 +27,8 @@ export function showHead(table) {
 const ARROWS = { ascending: ' ▲', descending: ' ▼', none: '' };
 
 /**
- * The order after a click on a column: the other direction of the same column, or another column, of which numbers
- * begin with the largest and names with the first of the alphabet.
+ * The order after a click on a column: reversed for the sorted column; otherwise descending for numbers and
+ * ascending for names.
  *
  * @param {TableTraits['order']} order
  * @param {number} column

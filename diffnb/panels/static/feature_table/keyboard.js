@@ -8,7 +8,7 @@ import { scrollTopFor } from './scrolling.js';
 const MOVES = { ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, Home: -Infinity, End: Infinity };
 
 /**
- * The place of the cursor after a key; null for a key that does not move it.
+ * The row of the cursor after a key; null for a key that does not move it.
  *
  * @param {string} key
  * @param {number} current

@@ -1,5 +1,5 @@
 // @ts-check
-/** The rows that the kernel has sent, between two spacers as high as the rows that it has not. */
+/** The rows that the kernel has sent, between two spacers with the height of the other rows. */
 /** @import { Column, FeatureTable, Page, Row } from './types.js' */
 
 import { append } from '../shared/dom.js';

@@ -1,5 +1,5 @@
 // @ts-check
-/** Which rows are in view, and when the kernel is asked for others. */
+/** Which rows are in view, and when others are requested from the kernel. */
 /** @import { Cleanup } from '../types.js' */
 /** @import { FeatureTable, Page } from './types.js' */
 
@@ -8,7 +8,7 @@ import { save } from '../shared/model.js';
 /** Height of a row in `feature_table.css`. */
 export const ROW_HEIGHT_PX = 26;
 
-/** Rows that are asked for above and below those in view. */
+/** Rows that are requested above and below those in view. */
 const SPARE_ROWS = 20;
 
 const SCROLLING_PAUSE_MS = 40;
@@ -25,7 +25,7 @@ export function rowsInView({ scrollTop, clientHeight }) {
 }
 
 /**
- * The rows to ask for: those in view and some more; null where the page has all that are in view.
+ * The rows to request: those in view and spare ones; null if the page has all rows in view.
  *
  * @param {{ readonly scrollTop: number, readonly clientHeight: number }} scroller
  * @param {Pick<Page, 'start' | 'rows' | 'found'>} page
@@ -59,7 +59,7 @@ export function scrollToTop(table) {
 }
 
 /**
- * Ask for rows when they come into view, until the result is called.
+ * Request rows when they come into view, until the result is called.
  *
  * @param {FeatureTable} table
  * @returns {Cleanup}
