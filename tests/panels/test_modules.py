@@ -60,6 +60,12 @@ def test_every_file_is_checked_by_the_compiler(path):
     assert path.read_text(encoding="utf-8").startswith("// @ts-check\n")
 
 
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.relative_to(STATIC).as_posix())
+def test_names_are_set_as_text_and_nothing_is_fetched(path):
+    text = path.read_text(encoding="utf-8")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|https?:|\bfetch\(", text)
+
+
 def test_a_module_that_two_others_import_is_sent_once(static):
     (static / "shared").mkdir()
     (static / "shared" / "c.js").write_text("export const c = 1;\n")
