@@ -70,7 +70,7 @@ REMEDIES = {
     "panel": "call it in diffnb/panels/, where its results are shown",
     "reader": "add a function to diffnb/get/ whose docstring says 'after :func:`diffnb.tl.…`'",
     "page": "write in docs/ what it answers",
-    "sidebar": "add it to CALLS in lab/src/calls.ts",
+    "sidebar": "add it to tools() in lab/src/calls.ts",
 }
 
 
