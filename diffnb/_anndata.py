@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from anndata import AnnData
 
 from . import _validate as validate
-from .core.arrays.ops import ColumnSummary, column_summaries, columns, rows_of
+from .core.arrays.ops import ColumnSummary, column_summaries, take_columns, take_rows
 from .core.arrays.row_chunks import Chunked, chunked, is_dask
 from .core.typing import Bools, Floats, Ints, Matrix
 
@@ -78,7 +78,7 @@ def pull(
     codes, sample_names = _sample_codes(adata, sample_key)
     kept = feature_mask(adata, mask_var)
     source = _source(adata, layer)
-    matrices = [columns(rows_of(source, r), kept) for r in rows]
+    matrices = [take_columns(take_rows(source, r), kept) for r in rows]
     names = np.asarray(adata.var_names)[kept]
     seen = column_summaries(matrices)
     for of_matrix, group in zip(seen, chosen, strict=True):
@@ -86,7 +86,7 @@ def pull(
     varying = _varies(seen)
     n_constant = int((~varying).sum())
     if n_constant:
-        matrices = [columns(m, varying) for m in matrices]
+        matrices = [take_columns(m, varying) for m in matrices]
         kept = kept.copy()
         kept[np.flatnonzero(kept)[~varying]] = False
         _warn_constant(n_constant, names[~varying], int(kept.sum()))
@@ -118,7 +118,7 @@ def pull_all(
     if use_rep is None or use_rep == "X":
         shown = "adata.X" if layer is None else f"layer={layer!r}"
         kept, names = feature_mask(adata, mask_var), np.asarray(adata.var_names)
-        matrix = columns(_whole(_source(adata, layer)), kept)
+        matrix = take_columns(_whole(_source(adata, layer)), kept)
     else:
         shown = f"use_rep={use_rep!r}"
         matrix, names = _representation(adata, use_rep, layer, mask_var)
@@ -129,7 +129,7 @@ def pull_all(
     varying = _varies(seen)
     n_constant = int((~varying).sum())
     if n_constant:
-        matrix = columns(matrix, varying)
+        matrix = take_columns(matrix, varying)
         kept = kept.copy()
         kept[np.flatnonzero(kept)[~varying]] = False
         _warn_constant(n_constant, names[~varying], int(kept.sum()))
@@ -138,7 +138,7 @@ def pull_all(
 
 def all_rows(adata: AnnData, layer: str | None) -> Matrix:
     """Take all observations, with all features."""
-    return rows_of(_source(adata, layer), np.arange(adata.n_obs))
+    return take_rows(_source(adata, layer), np.arange(adata.n_obs))
 
 
 def feature_mask(adata: AnnData, mask_var: str | Sequence[bool] | Bools | None) -> Bools:
@@ -251,7 +251,7 @@ def _whole(source: Any) -> Matrix:
         return source
     if sp.issparse(source) and source.format in ("csr", "csc"):
         return source
-    return rows_of(source, np.arange(source.shape[0]))
+    return take_rows(source, np.arange(source.shape[0]))
 
 
 def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: object) -> tuple[Matrix, Any]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ..runtime import budget
 from ..typing import Matrix
-from .row_chunks import Chunked, joined_lists, ordered, reduce, with_places
+from .row_chunks import Chunked, extend_list, keep_block, reduce, stack_in_order
 
 #: rows that tell how many numbers are not zero, and in how many places they lie
-PEEKED, PLACES = 200, 8
+N_DENSITY_ROWS, N_DENSITY_PLACES = 200, 8
 
 
 def load_column_blocks(parts: Sequence[Chunked], /) -> Iterator[tuple[slice, list[Matrix]]]:
@@ -29,19 +29,19 @@ def load_column_blocks(parts: Sequence[Chunked], /) -> Iterator[tuple[slice, lis
 
 def _density(x: Chunked) -> float:
     """Share of numbers that are not zero in some rows, from a few places so that few chunks are read."""
-    each = -(-PEEKED // PLACES)
-    first = np.linspace(0, max(0, x.shape[0] - each), PLACES).astype(int)
+    each = -(-N_DENSITY_ROWS // N_DENSITY_PLACES)
+    first = np.linspace(0, max(0, x.shape[0] - each), N_DENSITY_PLACES).astype(int)
     some = np.unique(np.minimum(first[:, None] + np.arange(each), x.shape[0] - 1))
     block = x[some].load()
     return float(block.nnz / max(1, block.shape[0] * block.shape[1]))
 
 
 def _load_together(parts: list[Chunked]) -> list[Matrix]:
-    found = reduce(parts, with_places, joined_lists)
+    found = reduce(parts, keep_block, extend_list)
     loaded = []
     for part, blocks in zip(parts, found, strict=True):
         if part.is_sparse:
-            loaded.append(ordered(blocks, csc=True))
+            loaded.append(stack_in_order(blocks, csc=True))
         else:
             out = np.empty(part.shape, dtype=blocks[0][1].dtype)
             for positions, block in blocks:

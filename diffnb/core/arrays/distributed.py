@@ -60,7 +60,9 @@ def accumulate(
             yield future.result()
 
 
-def in_turn(client: Any, work: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], /) -> Iterator[tuple[int, Any]]:
+def map_as_completed(
+    client: Any, work: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], /
+) -> Iterator[tuple[int, Any]]:
     """Yield the number of each input and what `work` makes of it, as they come.
 
     Not all are under way at once: results that wait to be taken would fill the memory.

@@ -14,7 +14,7 @@ from .ops import dense64, float64, gram
 from .row_chunks import Chunked, reduce
 
 #: rows whose mean is the point that sums are taken around
-PEEKED = 200
+N_ORIGIN_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def gram_stats(parts: Sequence[Chunked], /) -> list[GramStats]:
     return [part.memo["sums"] for part in parts]
 
 
-def rest_of(wholes: Sequence[GramStats], parts: Sequence[GramStats], /) -> GramStats:
+def remainder(wholes: Sequence[GramStats], parts: Sequence[GramStats], /) -> GramStats:
     """Return the sums of what is left of some observations when parts of them are taken away."""
     if any(not np.array_equal(sums.origin, wholes[0].origin) for sums in (*wholes, *parts)):
         raise ValueError("sums around different points cannot be taken from each other.")
@@ -109,7 +109,7 @@ def _origin(x: Chunked) -> Floats:
     """Return a point near the mean of all rows of the source; sparse data have none, since zeros must stay zeros."""
     if x.is_sparse:
         return np.zeros(x.shape[1])
-    some = np.arange(min(PEEKED, int(x.source.edges[-1])))
+    some = np.arange(min(N_ORIGIN_ROWS, int(x.source.edges[-1])))
     return np.asarray(dense64(Chunked(x.source, some, x.columns)).mean(axis=0))
 
 

@@ -17,15 +17,15 @@ import scipy.sparse as sp
 from ..runtime import budget
 from ..typing import Bools, Floats, Ints, Matrix
 from . import row_chunks as chunked
-from .row_chunks import Chunked, added
+from .row_chunks import Chunked, add_in_place
 
 #: number of rows, mean and variance of their columns
 Counted: TypeAlias = tuple[int, Floats, Floats]
 #: below this share of non-zeros a sparse product beats dense blocks
-SPARSE_PAYS = 0.03
+MAX_SPARSE_PRODUCT_DENSITY = 0.03
 
 
-def rows_of(source: Any, rows: Ints, /) -> Matrix:
+def take_rows(source: Any, rows: Ints, /) -> Matrix:
     """Take rows from an array, a sparse matrix or a file behind a backed AnnData.
 
     They are in memory then, but for those of a dask array, which are read when they are needed.
@@ -54,7 +54,7 @@ def _rows_of_dataset(source: Any, rows: Ints) -> Floats:
     return np.concatenate(parts)
 
 
-def columns(x: Matrix, kept: Bools, /) -> Matrix:
+def take_columns(x: Matrix, kept: Bools, /) -> Matrix:
     """Take columns; the same object when all are kept."""
     if kept.all():
         return x
@@ -214,7 +214,7 @@ def cross(x: Matrix, y: Matrix, /) -> Floats:
     """Inner products of the columns of two matrices with the same rows, XᵀY, in float64."""
     if isinstance(x, Chunked):
         return _streamed_cross(x, y)
-    if _density(x) < SPARSE_PAYS and _density(y) < SPARSE_PAYS:
+    if _density(x) < MAX_SPARSE_PRODUCT_DENSITY and _density(y) < MAX_SPARSE_PRODUCT_DENSITY:
         return dense64(float64(x).T @ float64(y))
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype == y.dtype == np.float64:
         return np.asarray(x.T @ y)
@@ -246,9 +246,9 @@ def _streamed_cross(x: Chunked, y: Matrix) -> Floats:
         # both sides are cut out of one block
         n = x.shape[1]
         both = _side_by_side(x, y)
-        (total,) = chunked.reduce([both], partial(_cross_within, None if x is y else n), added)
+        (total,) = chunked.reduce([both], partial(_cross_within, None if x is y else n), add_in_place)
         return total
-    (total,) = chunked.reduce([x], partial(_cross_with, y), added)
+    (total,) = chunked.reduce([x], partial(_cross_with, y), add_in_place)
     return total
 
 

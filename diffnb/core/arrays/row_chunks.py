@@ -35,7 +35,7 @@ class Source:
     """A dask array in runs of rows."""
 
     #: runs × chunks in a run × chunks of columns, each a delayed block
-    runs: tuple[tuple[tuple[Any, ...], ...], ...]
+    row_blocks: tuple[tuple[tuple[Any, ...], ...], ...]
     #: first row of every run, and the number of rows at the end
     edges: Ints
     #: the same within every run: first row of every chunk, and the number of rows of the run
@@ -129,7 +129,7 @@ class Chunked:
         dtype = self.dtype if self.origin is None else np.dtype(np.float64)
         return map_rows(self, _as_is, self.shape[1], dtype=dtype)
 
-    def remember(self, name: str, work: Callable[[], T], /) -> T:
+    def cached(self, name: str, work: Callable[[], T], /) -> T:
         """Make a pass once, and give what it found from then on."""
         if name not in self.memo:
             self.memo[name] = work()
@@ -170,7 +170,7 @@ def reduce(
     `work` gets a block of rows, the number of its part and where these rows stand in that part; `merge` joins two
     of its results and may write into the first.
     """
-    runs = _runs(parts)
+    runs = _wanted_blocks(parts)
     client = cluster.active_client()
     totals: list[Any] = [None] * len(parts)
     with bar(total=len(runs), desc=desc, delay=1.0) as done:
@@ -187,7 +187,7 @@ def reduce(
     return totals
 
 
-def added(total: Floats, more: Floats) -> Floats:
+def add_in_place(total: Floats, more: Floats) -> Floats:
     """Join two sums, into the first: what most passes do."""
     total += more
     return total
@@ -198,14 +198,14 @@ def map_rows(
 ) -> Floats:
     """Work out `width` numbers for every row."""
     out: Floats = np.empty((len(x.rows), width), dtype=dtype)
-    for positions, block in each_row_block(x, work, desc=desc):
+    for positions, block in map_row_blocks(x, work, desc=desc):
         out[positions] = block
     return out
 
 
-def each_row_block(x: Chunked, work: Callable[[Matrix], T], /, *, desc: str = "reading") -> Iterator[tuple[Ints, T]]:
+def map_row_blocks(x: Chunked, work: Callable[[Matrix], T], /, *, desc: str = "reading") -> Iterator[tuple[Ints, T]]:
     """Yield what `work` makes of each run, with the places of its rows."""
-    runs = _runs([x])
+    runs = _wanted_blocks([x])
     client = cluster.active_client()
     with bar(total=len(runs), desc=desc, delay=1.0) as done:
         if client is None:
@@ -214,28 +214,28 @@ def each_row_block(x: Chunked, work: Callable[[Matrix], T], /, *, desc: str = "r
                 done.update()
             return
         inputs = [(run, (rows, rows[:0])) for run, ((rows, _),) in runs]
-        for number, result in cluster.in_turn(client, partial(_mapped, _light(x), work), inputs):
+        for number, result in cluster.map_as_completed(client, partial(_mapped, _light(x), work), inputs):
             yield runs[number][1][0][1], result
             done.update()
 
 
-def with_places(block: Matrix, _: int, positions: Ints) -> list[tuple[Ints, Matrix]]:
+def keep_block(block: Matrix, _: int, positions: Ints) -> list[tuple[Ints, Matrix]]:
     """Keep a block as it is: what a pass does that brings data into memory."""
     return [(positions, block)]
 
 
-def joined_lists(total: list[Any], more: list[Any]) -> list[Any]:
+def extend_list(total: list[Any], more: list[Any]) -> list[Any]:
     """Join what was kept."""
     total += more
     return total
 
 
 def _stacked_in_order(x: Chunked) -> Matrix:
-    (blocks,) = reduce([x], with_places, joined_lists)
-    return ordered(blocks, csc=False)
+    (blocks,) = reduce([x], keep_block, extend_list)
+    return stack_in_order(blocks, csc=False)
 
 
-def ordered(blocks: list[tuple[Ints, Matrix]], *, csc: bool) -> Matrix:
+def stack_in_order(blocks: list[tuple[Ints, Matrix]], *, csc: bool) -> Matrix:
     """Put sparse blocks under each other, rows in the order that was asked for."""
     whole = sp.vstack([block for _, block in blocks], format="csr")
     order = np.concatenate([positions for positions, _ in blocks])
@@ -260,7 +260,7 @@ def _is_all(key: Any) -> bool:
     return isinstance(key, slice) and key == slice(None)
 
 
-def _runs(parts: Sequence[Chunked]) -> list[tuple[Any, list[Places]]]:
+def _wanted_blocks(parts: Sequence[Chunked]) -> list[tuple[Any, list[Places]]]:
     """List the runs that hold a row of some part, and per part which rows of the run are meant."""
     source = parts[0].source
     if any(part.source is not source for part in parts):
@@ -268,7 +268,7 @@ def _runs(parts: Sequence[Chunked]) -> list[tuple[Any, list[Places]]]:
     places = [_places(part.rows, source.edges) for part in parts]
     return [
         _needed(run, source.chunk_edges[number], [of_part[number] for of_part in places])
-        for number, run in enumerate(source.runs)
+        for number, run in enumerate(source.row_blocks)
         if any(of_part[number][0].size for of_part in places)
     ]
 
@@ -376,5 +376,5 @@ def _mapped(x: Chunked, work: Callable[[Matrix], T], run: Any, places: Places) -
 def _light(x: Chunked) -> Chunked:
     """Leave the data out of what is sent along with a task, which gets its own run."""
     return replace(
-        x, source=replace(x.source, runs=(), edges=x.source.edges[:1], chunk_edges=()), rows=x.rows[:0], memo={}
+        x, source=replace(x.source, row_blocks=(), edges=x.source.edges[:1], chunk_edges=()), rows=x.rows[:0], memo={}
     )

@@ -130,7 +130,7 @@ def _blas_of_scipy() -> list[Any]:
     return [lib for lib in libraries if lib.user_api == "blas" and "scipy.libs" in str(lib.filepath)]
 
 
-def by_rows(work: Callable[[slice], None], shape: tuple[int, int], /) -> None:
+def for_row_blocks(work: Callable[[slice], None], shape: tuple[int, int], /) -> None:
     """Call `work` on runs of rows, side by side where the array is large enough to gain from it."""
     rows, columns = shape
     workers = n_workers()
@@ -144,7 +144,7 @@ def by_rows(work: Callable[[slice], None], shape: tuple[int, int], /) -> None:
 
 
 @contextmanager
-def small_steps_of_scipy() -> Iterator[None]:
+def one_scipy_blas_thread() -> Iterator[None]:
     """Keep SciPy's own BLAS to one thread while its Lanczos solver takes many small steps.
 
     SciPy's wheels bring a second BLAS whose threads compete with those of NumPy's, which multiplies the large

@@ -98,12 +98,14 @@ def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
 
     blocks = [da.from_delayed(dask.delayed(chunk)(start), (10, 26), float) for start in range(0, 90, 10)]
     everything = chunked.chunked(da.concatenate(blocks))
-    assert len(everything.source.runs) == 1
+    assert len(everything.source.row_blocks) == 1
     np.testing.assert_array_equal(arrays.dense64(everything[np.array(rows)]), counts[rows])
     assert sorted(read) == sorted({row // 10 * 10 for row in rows})
     # parts that want different chunks of one run are served by one pass
     read.clear()
-    totals = chunked.reduce([everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.added)
+    totals = chunked.reduce(
+        [everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.add_in_place
+    )
     np.testing.assert_allclose(totals, [counts[[5, 61]].sum(axis=0), counts[[62, 88]].sum(axis=0)])
     assert sorted(read) == [0, 60, 80]
 
@@ -111,10 +113,10 @@ def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
 def test_what_was_looked_at_is_not_read_again(streamed, counts, monkeypatch):
     halves = [streamed[:40], streamed[40:]]
     first = arrays.column_summaries(halves)
-    monkeypatch.setattr(chunked, "_runs", None)  # any further pass would fail
+    monkeypatch.setattr(chunked, "_wanted_blocks", None)  # any further pass would fail
     kept = np.arange(26) % 2 == 0
     for seen, again in zip(
-        first, arrays.column_summaries([arrays.columns(part, kept) for part in halves]), strict=True
+        first, arrays.column_summaries([arrays.take_columns(part, kept) for part in halves]), strict=True
     ):
         np.testing.assert_array_equal(again.low, seen.low[kept])
         np.testing.assert_array_equal(again.high, seen.high[kept])

@@ -59,7 +59,7 @@ def test_no_pool_is_larger_than_the_jobs_that_were_asked_for(libraries, monkeypa
 
 @pytest.mark.parametrize("first", ["fitting", "scipy"])
 def test_whoever_goes_last_restores_what_was_there_before_the_first(libraries, first):
-    one, other = threads.thread_limits(10), threads.small_steps_of_scipy()
+    one, other = threads.thread_limits(10), threads.one_scipy_blas_thread()
     if first == "scipy":
         one, other = other, one
     one.__enter__()
