@@ -17,13 +17,13 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from . import core, datasets, get, panels, pl, tl  # noqa: F401
 
-_ROOMS = ("core", "datasets", "get", "panels", "pl", "tl")
-__all__ = ["__version__", *_ROOMS]
+_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "tl")
+__all__ = ["__version__", *_SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:
-    # rooms load on first use, so that `import diffnb` costs nothing beyond itself
-    if name in _ROOMS:
+    # subpackages load on first use, so that `import diffnb` costs nothing beyond itself
+    if name in _SUBPACKAGES:
         return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
