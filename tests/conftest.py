@@ -30,6 +30,14 @@ def array_type(request):
 
 
 @pytest.fixture
+def set_memory(monkeypatch):
+    """Set the memory budget in bytes, also below what a user may ask for: small data then counts as large."""
+    from diffnb.core.runtime import budget
+
+    return lambda n_bytes: monkeypatch.setattr(budget, "_memory_bytes", n_bytes)
+
+
+@pytest.fixture
 def rng():
     return np.random.default_rng(0)
 

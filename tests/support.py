@@ -129,29 +129,17 @@ def _in_chunks(adata):
     return adata
 
 
-#: limits below which data counts as small and may be in memory as a whole, as they are for this try
-LIMITS = {
-    "arrays.row_chunks.RUN": 2 * CHUNK * N_VARS,
-    "arrays.row_chunks.SPARSE_RUN": 2 * CHUNK * N_VARS,
-    "sparda.labelings.LOADED": 0,
-    "dufs.train.GATHERED": 0,
-    "dufs.laplacian_score.LOADED": 0,
-    "dufs.laplacian_score.SLAB": N_OBS * N_VARS * 8 // 4,
-    "mahalanobis.covariance.SLAB": N_OBS * N_VARS * 8 // 4,
-    "mahalanobis.local.HELD": 0,
-    "mahalanobis.neighbors.LOADED": 0,
-    "spectral.observation_knn.COMPARED": N_OBS * N_VARS // 4,
-    "arrays.column_blocks.PEEKED": 5,
-    "sparda.streamed_operator.HELD": N_OBS * N_VARS // 4,
-    "arrays.gram_stats.PEEKED": 5,
-    "scorecard.marginal.SLAB": N_OBS * N_VARS * 8 // 4,
-}
+#: bytes of the memory budget of this try, so that two chunks are a block and a quarter of the data may be kept
+MEMORY = 2 * N_OBS * N_VARS * 4
+#: rows that tell the density, or the origin of sums, in data this small
+PEEKED = ("arrays.column_blocks.PEEKED", "arrays.gram_stats.PEEKED")
 
 
 @contextlib.contextmanager
 def small_limits():
     """Let data count as large that is small, and tell the largest part of it that was in memory at once."""
     from diffnb.core.arrays import row_chunks as chunked
+    from diffnb.core.runtime import budget
 
     seen = [0]
     assembled, loaded = chunked._assembled, chunked.Chunked.load
@@ -166,8 +154,9 @@ def small_limits():
         return loaded(self)
 
     with contextlib.ExitStack() as stack:
-        for name, limit in LIMITS.items():
-            stack.enter_context(mock.patch(f"diffnb.core.{name}", limit))
+        for name in PEEKED:
+            stack.enter_context(mock.patch(f"diffnb.core.{name}", 5))
+        stack.enter_context(budget.limited(MEMORY))
         stack.enter_context(mock.patch.object(chunked, "_assembled", seen_assembled))
         stack.enter_context(mock.patch.object(chunked.Chunked, "load", seen_loaded))
         yield lambda: max(seen)

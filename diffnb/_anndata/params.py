@@ -1,7 +1,7 @@
 """The arguments of a call, as they are kept in `uns` and read again.
 
-h5ad and zarr hold numbers, texts, arrays and groups of those. Arguments that are none of these are encoded: `None`
-by listing the name of the argument, a mapping by two arrays, a function by its qualified name.
+h5ad and zarr hold numbers, texts, arrays and groups of those. Arguments that are none of these are encoded: a mapping
+by two arrays, a function by its qualified name; `None` is left out, and the argument only listed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ToolCall:
         """Return the name of the tool, and what the stored parameters do not show."""
         return {
             "tool": self.tool,
-            "none": names(name for name, value in self.arguments.items() if value is None),
+            "arguments": names(self.arguments),
             "functions": names(name for name, value in self.arguments.items() if callable(value)),
         }
 
@@ -47,17 +47,11 @@ def bound(tool: Callable[..., Any], arguments: Mapping[str, Any], /, **extra: An
     return ToolCall(tool.__name__, {name: arguments[name] for name in kept}, extra)
 
 
-def replayed(entry: Mapping[str, Any], tool: Callable[..., Any], /) -> dict[str, Any]:
+def replayed(entry: Mapping[str, Any], /) -> dict[str, Any]:
     """Return the arguments with which a call can be made again, from an entry of `uns`."""
-    call, stored = entry["call"], entry["params"]
-    none = set(map(str, np.atleast_1d(call["none"])))
-    found: dict[str, Any] = {}
-    for name in inspect.signature(tool).parameters:
-        if name in stored:
-            found[name] = _decoded(stored[name])
-        elif name in none:
-            found[name] = None
-    return found
+    stored = entry["params"]
+    arguments = [str(name) for name in np.atleast_1d(entry["call"]["arguments"])]
+    return {name: _decoded(stored[name]) if name in stored else None for name in arguments}
 
 
 def names(values: Iterable[Any]) -> Any:

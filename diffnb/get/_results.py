@@ -71,8 +71,6 @@ def params(adata: AnnData, *, key: str) -> dict[str, Any]:
     ('condition', 3, 'euclidean')
     >>> dn.tl.disc(adata, **params)
     """
-    from .. import tl  # the tools read with this subpackage
-
     entry = adata.uns.get(key)
     if not _is_result(key, entry):
         there = list(results(adata).index)
@@ -83,7 +81,7 @@ def params(adata: AnnData, *, key: str) -> dict[str, Any]:
             f"params[{str(name)!r}] is the name of a function, {str(entry['params'][name])!r};"
             " replace it by the function itself to make the same call again."
         )
-    return replayed(entry, getattr(tl, str(entry["call"]["tool"])))
+    return replayed(entry)
 
 
 def _is_result(key: str, entry: Any) -> bool:

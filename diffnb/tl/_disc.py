@@ -13,9 +13,10 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, Results, bound, expand, pull, store
 from .._keys import DiscKeys
-from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples, nested
+from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
+from ..core.stats.samples import nested
 from ..core.typing import Floats
 from ._docs import documented_tool
 from ._feature_graph import GRAPHS, check_neighbors

@@ -17,7 +17,7 @@ from .._keys import DufsKeys
 from ..core.dufs import BANDWIDTHS, GATES, MOST_STEPS, OPTIMIZERS, Dufs, Graph, Settings, settled
 from ..core.dufs import dufs as train
 from ..core.runtime.progress import bar
-from ..core.runtime.threads import fitting_threads
+from ..core.runtime.threads import thread_limits
 from ..core.typing import Matrix
 from ._docs import documented_tool
 
@@ -170,7 +170,7 @@ def dufs(
 
 
 def _fit(matrix: Matrix, settings: Settings) -> Dufs:
-    with fitting_threads(settings.batch_size or matrix.shape[0]), _bar() as progress:
+    with thread_limits(settings.batch_size or matrix.shape[0]), _bar() as progress:
         return train(matrix, settings, progress=progress)
 
 

@@ -15,7 +15,7 @@ from .. import _validate as validate
 from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store
 from .._keys import InformedKeys
 from ..core.mahalanobis import EIGENVALUES, SOLVERS, Distances, Request, distances, in_order
-from ..core.runtime.threads import fitting_threads
+from ..core.runtime.threads import thread_limits
 from ..core.typing import Bools, Floats, Ints
 from ._docs import documented_tool
 
@@ -152,7 +152,7 @@ def informed_distance(
 
 
 def _fit(data: PulledAll, request: Request, labels: Ints | None) -> Distances:
-    with fitting_threads(max(data.matrix.shape[0], data.n_features)):
+    with thread_limits(max(data.matrix.shape[0], data.n_features)):
         return distances(data.matrix, request, labels=labels)
 
 

@@ -25,9 +25,9 @@ def test_gram_of_nearly_empty_data_takes_the_sparse_way(rng):
     np.testing.assert_allclose(arrays.gram(x), x.toarray().T @ x.toarray(), atol=1e-14)
 
 
-def test_blocks_do_not_change_products(monkeypatch, array_type, counts):
+def test_blocks_do_not_change_products(set_memory, array_type, counts):
     whole = arrays.cross(array_type(counts), array_type(counts[:, :3]))
-    monkeypatch.setattr(arrays, "BLOCK", 20)
+    set_memory(16 * 8 * 20)
     np.testing.assert_allclose(arrays.cross(array_type(counts), array_type(counts[:, :3])), whole, rtol=1e-13)
     np.testing.assert_allclose(arrays.matmul(array_type(counts), np.eye(8)), counts)
 

@@ -24,10 +24,9 @@ def chunks(request):
 
 
 @pytest.fixture(params=list(KINDS))
-def streamed(request, chunks, counts, monkeypatch):
+def streamed(request, chunks, counts, set_memory):
     """The counts in chunks, in runs of a few rows."""
-    monkeypatch.setattr(chunked, "RUN", 26 * 20)
-    monkeypatch.setattr(chunked, "SPARSE_RUN", 26 * 20)
+    set_memory(4 * 8 * 26 * 20)
     return chunked.chunked(KINDS[request.param](counts, *chunks))
 
 
@@ -63,9 +62,9 @@ def test_products_are_those_of_numpy(streamed, counts, rng):
     np.testing.assert_allclose(arrays.matmul(streamed[some], v), counts[some] @ v, atol=1e-12)
 
 
-def test_columns_come_in_slabs_within_memory(streamed, counts):
-    half = 90 * 26 * 8 // 2
-    found = list(slabs.load_column_blocks([streamed[:40], streamed[40:]], half))
+def test_columns_come_in_blocks_within_memory(streamed, counts, set_memory):
+    set_memory(4 * 90 * 26 * 8 // 2)
+    found = list(slabs.load_column_blocks([streamed[:40], streamed[40:]]))
     assert len(found) >= 2
     for where, (first, second) in found:
         np.testing.assert_array_equal(arrays.dense64(first), counts[:40, where])
@@ -85,7 +84,7 @@ def test_one_pass_gives_the_sums_of_several_parts(streamed, counts):
     found = sums.gram_stats(halves)
     for offset, part in enumerate(found):
         x = counts[offset::2]
-        np.testing.assert_allclose(part.inner(slice(0, 26)), x.T @ x, atol=1e-9)
+        np.testing.assert_allclose(part.gram(slice(0, 26)), x.T @ x, atol=1e-9)
         mean, square = part.moments()
         np.testing.assert_allclose(mean, x.mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(square, (x**2).mean(axis=0), atol=1e-12)
@@ -108,9 +107,8 @@ def test_single_precision_is_summed_in_double(make, rng):
     np.testing.assert_allclose(variance, x.astype(float).var(axis=0), rtol=1e-11)
 
 
-def test_a_run_is_a_few_chunks_and_never_the_whole(counts, monkeypatch):
-    monkeypatch.setattr(chunked, "RUN", 26 * 20)
-    monkeypatch.setattr(chunked, "SPARSE_RUN", 26 * 20)
+def test_a_run_is_a_few_chunks_and_never_the_whole(counts, set_memory):
+    set_memory(4 * 8 * 26 * 20)
     for make in (dense_chunks, sparse_chunks):
         source = chunked.chunked(make(counts, 7)).source
         assert np.diff(source.edges).max() <= 20

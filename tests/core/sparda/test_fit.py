@@ -5,7 +5,6 @@ from reference import sparda as twin
 
 from diffnb.core.runtime.progress import progress_callback
 from diffnb.core.sparda import fit as sparda_module
-from diffnb.core.sparda import labelings as deals_module
 from diffnb.core.sparda import path as sparda_path
 from diffnb.core.sparda.ascent import normalised, signed, starts, tighten, top_k
 from diffnb.core.sparda.divergence import DIVERGENCES, evaluate
@@ -27,9 +26,9 @@ def populations(rng):
 
 
 @pytest.fixture
-def stays_sparse(monkeypatch):
+def stays_sparse(set_memory):
     """Let small sparse data be treated as large."""
-    monkeypatch.setattr(deals_module, "SMALL", 0)
+    set_memory(1)
 
 
 def counts(rng, n, p=15, rate=1.0):

@@ -3,8 +3,9 @@ import pytest
 from reference import disc as plain
 from scipy.spatial.distance import cdist
 
+from diffnb.core.arrays.affine import Affine, standardized
 from diffnb.core.spectral import distances, kernels
-from diffnb.core.spectral.points import Columns, Part, points_of, standardized, standardized_within
+from diffnb.core.spectral.points import Columns, points_of, standardized_within
 from diffnb.core.spectral.walk import random_walk
 
 
@@ -22,12 +23,12 @@ def test_distances_are_those_of_scipy(array_type, x, metric):
 
 
 @pytest.mark.parametrize("metric", distances.METRICS)
-def test_nearest_are_the_smallest_distances_for_any_blocks(monkeypatch, array_type, x, metric):
+def test_nearest_are_the_smallest_distances_for_any_blocks(set_memory, array_type, x, metric):
     points = points_of(array_type(x))
     squared = distances.squared_distances(points, metric=metric)
     order = np.argsort(squared + np.diag(np.full(12, np.inf)), axis=1)[:, :4]
     for block in (10**6, 30):
-        monkeypatch.setattr(distances, "DISTANCE_BLOCK", block)
+        set_memory(4 * 8 * block)
         found = distances.nearest(points, 4, metric=metric)
         np.testing.assert_array_equal(found.indices, order)
         np.testing.assert_allclose(found.squared, np.take_along_axis(squared, order, axis=1), atol=1e-12)
@@ -39,14 +40,14 @@ def test_standardising_sparse_data_equals_standardising_dense(array_type, x):
     np.testing.assert_allclose(standardized_within(array_type(x)).inner(), z.T @ z, atol=1e-10)
     mean, sd = x.mean(axis=0) + 0.3, x.std(axis=0) * 1.1
     shifted = (x - mean) / sd
-    part = standardized(array_type(x), mean=mean, sd=sd)
+    part = standardized(array_type(x), mean, 1 / sd)
     np.testing.assert_allclose(Columns((part,)).inner(slice(2, 7)), (shifted.T @ shifted)[2:7], atol=1e-10)
     np.testing.assert_allclose(Columns((part,)).norms(), (shifted**2).sum(axis=0), rtol=1e-10)
 
 
 def test_parts_make_one_condition(array_type, x):
     whole = standardized_within(x).inner()
-    parts = Columns((Part(array_type(x[:10])), Part(array_type(x[10:]))), within=True)
+    parts = Columns((Affine(array_type(x[:10])), Affine(array_type(x[10:]))), within=True)
     np.testing.assert_allclose(parts.inner(), whole, atol=1e-10)
 
 
