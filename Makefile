@@ -94,6 +94,6 @@ docs: $(VENV)/.test
 	@echo "Built docs/_build/html/index.html"
 
 clean:
-	rm -rf docs/_build docs/project docs/api/generated docs/api/*.rst docs/tutorials/*.ipynb
+	rm -rf docs/_build docs/project docs/reference/api/generated docs/reference/api/*.rst docs/tutorials/*.ipynb
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .coverage build dist
 	rm -rf diffnb/labextension lab/node_modules lab/lib lab/src/generated lab/.built lab/.checked

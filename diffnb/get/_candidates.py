@@ -13,7 +13,7 @@ from .. import _validate as validate
 from .._anndata import MIN_OBS_PER_CONDITION
 from ._docs import documented_reader
 
-#: observations of a condition below which groups of features are found poorly (docs/defaults.md)
+#: observations of a condition below which groups of features are found poorly (docs/validation/defaults.md)
 MIN_OBS_FOR_GROUPS = 50
 
 
