@@ -54,10 +54,10 @@ def groups(adata: AnnData, by: Control) -> Control:
 
 def level(name: str, adata: AnnData, by: Control, *, empty: str) -> Control:
     """Ask for one condition, or none in particular; follows the column."""
-    control = choice(name, [(empty, None), *((v, v) for v in levels_of(adata, by.value))])
+    control = choice(name, [(empty, "auto"), *((v, v) for v in levels_of(adata, by.value))])
 
     def follow(_: object) -> None:
-        offer(control, [(empty, None), *((v, v) for v in levels_of(adata, by.value))])
+        offer(control, [(empty, "auto"), *((v, v) for v in levels_of(adata, by.value))])
 
     by.widget.observe(follow, "value")
     return control

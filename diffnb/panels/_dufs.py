@@ -48,7 +48,7 @@ class DufsPanel(Panel):
         return [
             choices.layer(self.adata),
             choices.mask_var(self.adata),
-            auto_count("n_features", means=None, label="features to select"),
+            auto_count("n_features", label="features to select"),
             choice("penalty", penalties),
             choice("gates", ["deterministic", ("per sample", "per_sample"), ("per feature", "per_feature")]),
             choice("standardize", ["global", ("no", None)]),

@@ -52,7 +52,7 @@ class InformedPanel(Panel):
             choice("use_rep", representations, label="representation"),
             choices.mask_var(self.adata),
             auto_count("n_clusters"),
-            auto_count("n_components", means=None, label="components"),
+            auto_count("n_components", label="components"),
             count("n_neighbors", min(20, self.adata.n_obs), at_least=2, at_most=self.adata.n_obs),
             choice("solver", ["exact", "gradient"]),
             choice("eigenvalues", ["pca", "own", "floor"]),

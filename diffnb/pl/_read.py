@@ -12,6 +12,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .. import get
+from .._keys import DiscKeys
 from ..core.typing import Bools
 from ..get._common import entry
 from ._style import BACKGROUND, BACKGROUND_COLOR, colors_of
@@ -47,7 +48,7 @@ class Condition:
 
 def described(adata: AnnData, key: str) -> Any:
     """Return what `tl.disc` says of its results as a whole."""
-    return entry(adata, key, "tl.disc(adata, groupby)", ("sigma", "groups", "group_columns", "n_leading", "params"))
+    return entry(adata, DiscKeys(key))
 
 
 def conditions(adata: AnnData, group: str | None, key: str) -> list[Condition]:
