@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+#: the feature group of all features that belong to no group
+BACKGROUND_GROUP = "background"
+
 
 def plain(name: str) -> str:
     """Make a category usable inside a slot name: HDF5 and zarr read a slash as a folder."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from anndata import AnnData
 
-from .._keys import unique
+from .._keys import BACKGROUND_GROUP, unique
 from ._disc import disc
-
-BACKGROUND = "background"
 
 
 def gene_sets(adata: AnnData, *, group: str | None = None, key: str = "disc") -> dict[str, list[str]]:
@@ -79,7 +77,7 @@ def _sets(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, l
     found = []
     for condition, rows in table.groupby("group", sort=False):
         members = rows.sort_values("score", ascending=False, kind="stable").groupby("feature_group", observed=True)
-        names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND and n in members.groups]
+        names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND_GROUP and n in members.groups]
         found += [(str(name), str(condition), [str(feature) for feature in members.groups[name]]) for name in names]
     # the eleventh group of "A" and the first of "A1" have one name
     told_apart = unique([name for name, _, _ in found])
