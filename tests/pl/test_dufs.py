@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import diffnb as dn
-from diffnb.pl._dufs import PANELS, SELECTED
+from diffnb.pl._dufs import DUFS_PANELS, SELECTED_COLOR
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def odd_names():
 def test_all_panels_or_one_of_them(moons):
     assert isinstance(dn.pl.dufs(moons), Figure)
     assert [ax.get_ylabel() for ax in dn.pl.dufs(moons).axes] == ["gate", "loss", "share of open gates"]
-    for panel in PANELS:
+    for panel in DUFS_PANELS:
         assert len(dn.pl.dufs(moons, panel=panel).axes) == 1
         _, ax = plt.subplots()
         assert dn.pl.dufs(moons, panel=panel, ax=ax) is ax
@@ -55,7 +55,7 @@ def test_gates_stand_at_their_ranks_in_the_colour_of_the_selection(moons):
     np.testing.assert_array_equal(opened.get_xdata(), table.loc[table["selected"], "rank"].astype(int))
     np.testing.assert_array_equal(opened.get_ydata(), table.loc[table["selected"], "gate"])
     np.testing.assert_array_equal(closed.get_ydata(), table.loc[~table["selected"], "gate"])
-    assert to_rgb(opened.get_color()) == to_rgb(SELECTED)
+    assert to_rgb(opened.get_color()) == to_rgb(SELECTED_COLOR)
     assert [t.get_text() for t in ax.get_xticklabels()] == list(table.index)
     assert "2 of 12 features" in ax.get_title(loc="left")
 

@@ -168,7 +168,7 @@ def test_more_groups_than_colours_differ_by_marker():
 
 
 def test_a_name_is_cut_in_the_middle_and_keeps_its_ends():
-    cut = _style.shown("a_very_long_name_of_a_gene_number_0017", 20)
+    cut = _style.label_text("a_very_long_name_of_a_gene_number_0017", 20)
     assert len(cut) == 20
     assert cut.startswith("a_very")
     assert cut.endswith("0017")
@@ -176,7 +176,7 @@ def test_a_name_is_cut_in_the_middle_and_keeps_its_ends():
 
 
 def test_dollars_are_escaped_and_lines_joined():
-    assert _style.shown("$x$\n y") == r"\$x\$ y"
+    assert _style.label_text("$x$\n y") == r"\$x\$ y"
 
 
 def test_nothing_looks_like_the_page():

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
-from diffnb.pl._graph import spread
+from diffnb.pl._graph import spread_apart
 
 
 def chosen(adata, n_features, groups):
@@ -77,10 +77,10 @@ def test_colour_bars_lie_on_nothing_else(toy, three):
 
 
 def test_names_of_small_groups_are_moved_apart():
-    assert spread([21, 22, 23, 50], 5, 60) == pytest.approx([17, 22, 27, 50])
-    assert spread([1, 2, 3, 59], 5, 60) == pytest.approx([0, 5, 10, 59])
-    assert spread([50, 59, 60], 5, 60) == pytest.approx([50, 55, 60])
-    assert spread([0, 10, 20], 5, 60) == pytest.approx([0, 10, 20])
+    assert spread_apart([21, 22, 23, 50], 5, 60) == pytest.approx([17, 22, 27, 50])
+    assert spread_apart([1, 2, 3, 59], 5, 60) == pytest.approx([0, 5, 10, 59])
+    assert spread_apart([50, 59, 60], 5, 60) == pytest.approx([50, 55, 60])
+    assert spread_apart([0, 10, 20], 5, 60) == pytest.approx([0, 10, 20])
 
 
 def test_more_features_than_there_are_draws_all(toy):

@@ -137,7 +137,7 @@ class TestCovariance:
         np.testing.assert_allclose(figure.axes[0].images[0].get_array(), dn.get.informed_covariance(found, key="pca"))
 
     def test_many_features_are_thinned(self, found, monkeypatch):
-        monkeypatch.setattr("diffnb.pl._informed.MOST_CELLS", 20)
+        monkeypatch.setattr("diffnb.pl._informed.MAX_DRAWN_FEATURES", 20)
         assert dn.pl.informed_covariance(found).axes[0].images[0].get_array().shape == (20, 20)
 
     def test_a_sparse_truth_is_read(self, found):
@@ -153,7 +153,7 @@ class TestCovariance:
         [
             ({"keys": "local"}, "local metrics"),
             ({"truth": "covarianc"}, "truth='covarianc'.*Did you mean 'covariance'"),
-            ({"feature": "feature_0"}, "feature='feature_0' took no part.*Did you mean"),
+            ({"feature": "feature_0"}, "feature='feature_0' is not a feature of the metric.*Did you mean"),
         ],
     )
     def test_what_cannot_be_drawn_is_explained(self, found, options, words):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from diffnb.get._scorecard import scorecard as read
-from diffnb.pl._scorecard import MOST_PAIRS, leading, scorecard
+from diffnb.pl._scorecard import MAX_SCORECARD_PANELS, leading_rows, scorecard
 from diffnb.tl._scorecard import scorecard as compute
 
 mpl.use("Agg")
@@ -72,7 +72,7 @@ def test_no_text_lies_on_another_or_leaves_the_page(p, name):
 
 
 def test_shows_so_many_features_and_every_kind_among_them(adata):
-    shown = read(adata).iloc[leading(read(adata), 9)]
+    shown = read(adata).iloc[leading_rows(read(adata), 9)]
     assert len(shown) == 9
     assert set(shown["kind"]) >= {"mean", "spread", "connectivity"}
     figure = scorecard(adata, n_features=9)
@@ -101,7 +101,9 @@ def test_several_pairs_are_below_each_other():
 
 def test_more_pairs_than_a_page_holds_are_refused():
     many = make(p=8, conditions=tuple("abcde"))
-    with pytest.raises(ValueError, match=f"10 pairs of conditions, more than a figure holds \\({MOST_PAIRS}\\)"):
+    with pytest.raises(
+        ValueError, match=f"10 pairs of conditions, more than a figure holds \\({MAX_SCORECARD_PANELS}\\)"
+    ):
         scorecard(many)
 
 

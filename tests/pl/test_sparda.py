@@ -12,7 +12,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import diffnb as dn
-from diffnb.pl import _sparda
+from diffnb.pl import _sparda, _sparda_panels
+from diffnb.pl._sparda_panels import Comparison
 from diffnb.pl._style import PALETTE
 
 FIGURES = {
@@ -176,7 +177,7 @@ def test_colour_tells_the_sign(found):
 def test_what_is_left_out_is_counted(found):
     label = dn.pl.sparda(found, n_features=10, key="pda").axes[0].get_xlabel()
     assert "10 of 40 features" in label
-    assert " % of all squared weight" in label
+    assert " % of the squared weight" in label
 
 
 def test_the_p_value_is_told_where_there_is_one(found):
@@ -190,10 +191,10 @@ def test_no_features_at_all_is_refused(found):
 
 
 def test_no_weight_at_all_is_said():
-    pair = _sparda.Pair("B", "A", 1, 0, 0.0, 1.0)
+    pair = Comparison("B", "A", 1, 0, 0.0, 1.0)
     nothing = pd.Series([], dtype=float)
     _, ax = plt.subplots()
-    _sparda._bars(ax, pair, nothing, nothing, 1)
+    _sparda_panels.draw_weights(ax, pair, nothing, nothing, 1)
     assert ax.texts[0].get_text() == "no feature has weight"
 
 
@@ -223,14 +224,14 @@ def test_a_path_without_folds_has_the_objective_only():
     rows = pd.DataFrame({"k": [1, 5, 400], "objective": [0.1, 0.5, 0.9], "held_out": np.nan, "held_out_sd": np.nan})
     rows["chosen"] = rows["k"] == 5
     _, ax = plt.subplots()
-    _sparda._path(ax, _sparda.Pair("B", "A", 1, 5, 0.5, np.nan), rows)
+    _sparda_panels.draw_path(ax, Comparison("B", "A", 1, 5, 0.5, np.nan), rows)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["objective", "chosen: 5"]
     assert ax.get_ylim()[0] == 0
 
 
 def test_no_path_is_said():
     _, ax = plt.subplots()
-    _sparda._path(ax, _sparda.Pair("B", "A", 1, 5, 0.5, np.nan), pd.DataFrame({"k": []}))
+    _sparda_panels.draw_path(ax, Comparison("B", "A", 1, 5, 0.5, np.nan), pd.DataFrame({"k": []}))
     assert "no path" in ax.texts[0].get_text()
 
 
@@ -269,18 +270,18 @@ def test_the_legend_names_both_sides_and_covers_no_data(found):
 @pytest.mark.parametrize("values", [np.ones(5), np.array([0.0, 0, 0, 0, 1]), np.arange(3.0)])
 def test_few_or_equal_values_are_drawn(values):
     _, ax = plt.subplots()
-    _sparda._densities(ax, _sparda.Pair("B", "A", 1, 2, 0.0, 1.0), values, values + 0.0)
+    _sparda_panels.draw_densities(ax, Comparison("B", "A", 1, 2, 0.0, 1.0), values, values + 0.0)
     ax.figure.canvas.draw()
     assert len(ax.patches) == 4
 
 
 def test_a_side_without_observations_is_said():
     _, ax = plt.subplots()
-    _sparda._densities(ax, _sparda.Pair("B", "A", 1, 2, 0.0, 1.0), np.ones(3), np.empty(0))
+    _sparda_panels.draw_densities(ax, Comparison("B", "A", 1, 2, 0.0, 1.0), np.ones(3), np.empty(0))
     assert "no observations" in ax.texts[0].get_text()
 
 
 def test_more_comparisons_than_a_figure_holds_are_refused():
-    pairs = [_sparda.Pair(str(i), "rest", 1, 2, 0.0, 1.0) for i in range(13)]
+    pairs = [Comparison(str(i), "rest", 1, 2, 0.0, 1.0) for i in range(13)]
     with pytest.raises(ValueError, match="13 comparisons, more than a figure holds"):
-        _sparda._panels(lambda ax, i: None, pairs, None, 3, 3)
+        _sparda._draw_comparisons(lambda ax, i: None, pairs, None, 3, 3)

@@ -69,7 +69,7 @@ def test_many_features_become_a_heatmap_and_few_artists(wide):
     figure = dn.pl.disc_vectors(wide)
     assert all(ax.images for ax in figure.axes[:2])
     assert len(figure.findobj(lambda a: a.axes is not None and a.get_visible())) < 12 * MOST_ARTISTS
-    assert figure.axes[0].images[0].get_array().shape[1] <= _track.MANY
+    assert figure.axes[0].images[0].get_array().shape[1] <= _track.MAX_IMAGE_COLUMNS
 
 
 def test_lines_of_many_features_are_pixels(wide):
