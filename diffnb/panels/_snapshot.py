@@ -1,4 +1,4 @@
-"""A picture of a panel for those who see no widget: saved notebooks, static pages, viewers without a kernel."""
+"""A static picture of a panel, for saved notebooks, exported pages and viewers without a kernel."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ import ipywidgets as widgets
 from anndata import AnnData
 
 from ._calls import Call
-from ._pictures import STILL, compose, mark_in_base64, marked, still
-from ._work import in_pieces
+from ._pictures import SCREEN_DPI, SNAPSHOT_DPI, compose, mark_in_base64, marked, png_width, render_image
+from ._work import run_in_steps
 
 
-class Pictured(widgets.VBox):  # type: ignore[misc, unused-ignore]
-    """A widget that leaves a picture of itself wherever it is shown, and brings it up to date."""
+class WithSnapshot(widgets.VBox):  # type: ignore[misc, unused-ignore]
+    """A widget that stores a picture of itself in the notebook, and keeps it up to date."""
 
     title: ClassVar[str] = ""
     question: ClassVar[str] = ""
-    #: tabs whose pictures make the static picture
+    #: tabs whose pictures are part of the static picture
     pictured: ClassVar[tuple[str, ...]] = ()
     adata: AnnData
 
     def prepare_picture(self) -> None:
-        """Choose the mark by which the page knows the picture of this panel, before anything else is made."""
+        """Choose the mark by which the page identifies the picture of this panel; to be called first."""
         self._mark = uuid.uuid4().hex[:12]
-        self._shown_as: Any = None
-        self._picturing: Iterator[bool] = iter(())
-        self._pictures_begun = 0
+        self._display_handle: Any = None
+        self._picture_steps: Iterator[bool] = iter(())
+        self._n_pictures_started = 0
 
-    # ---- what the picture shows ----
+    # ---- contents of the picture ----
 
     @property
     def code(self) -> str:
@@ -40,46 +40,46 @@ class Pictured(widgets.VBox):  # type: ignore[misc, unused-ignore]
         return ""
 
     def drawn(self) -> dict[str, Call]:
-        """Return the call that draws each picture, as far as there are results."""
+        """Return the call that draws each picture for which there are results."""
         return {}
 
     def summary(self) -> list[str]:
-        """Say in a line or two what the static picture shows."""
+        """Describe the static picture in a line or two."""
         return []
 
     # ---- the picture ----
 
     def snapshot(self, path: str | Path | None = None) -> Any:
-        """Return the panel as a picture, and write it to `path` where one is given.
+        """Return the panel as a picture, and write it to `path` if given.
 
-        It shows the title, the leading figures and the code, on white.
+        It shows the title, the main figures and the code, on white.
         """
         from IPython.display import Image
 
         data = self._snapshot()
         if path is not None:
             Path(path).write_bytes(data)
-        return Image(data=data, format="png", width=_width(data))
+        return Image(data=data, format="png", width=_screen_width(data))
 
     def _snapshot(self) -> bytes:
         *_, data = self._snapshots()
         return data
 
     def _snapshots(self) -> Iterator[bytes]:
-        """Draw one figure after the other; the last that comes is the whole picture."""
+        """Draw one figure after the other; the last item is the complete picture, all others are empty."""
         calls = self.drawn()
         pictures = []
         for name in self.pictured:
             if name in calls:
-                pictures += self._still(calls[name])
+                pictures += self._rendered(calls[name])
                 yield b""
         head = [self.title, self.question, *self.summary()]
         yield marked(compose(head, pictures, self.code), self._mark)
 
-    def _still(self, call: Call) -> list[Any]:
+    def _rendered(self, call: Call) -> list[Any]:
         try:
-            return [still(call, self.adata)]
-        except Exception:  # one figure that cannot be drawn must not cost the others
+            return [render_image(call, self.adata)]
+        except Exception:  # the other figures are drawn even if one fails
             return []
 
     def _ipython_display_(self) -> None:
@@ -91,35 +91,35 @@ class Pictured(widgets.VBox):  # type: ignore[misc, unused-ignore]
         bundle["text/plain"] = repr(self)
         display(bundle, raw=True)
         data, metadata = self._bundle(self._snapshot())
-        self._shown_as = display(data, metadata=metadata, raw=True, display_id=True)
+        self._display_handle = display(data, metadata=metadata, raw=True, display_id=True)
 
     def _bundle(self, png: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
         data = {"image/png": base64.b64encode(png).decode(), "text/plain": f"{self!r} as a picture"}
         alt = f"diffnb {mark_in_base64(self._mark)}"
-        return data, {"image/png": {"width": _width(png)}, "vscode_altText": alt}
+        return data, {"image/png": {"width": _screen_width(png)}, "vscode_altText": alt}
 
-    def leave_picture(self) -> None:
-        """Bring the static picture up to date where the panel was shown, as soon as there is time."""
-        if self._shown_as is not None:
-            self._picturing = self._pieces_of_picture()
-            in_pieces(self._picturing)
+    def update_picture(self) -> None:
+        """Update the static picture where the panel was shown, when the kernel is idle."""
+        if self._display_handle is not None:
+            self._picture_steps = self._draw_in_steps()
+            run_in_steps(self._picture_steps)
 
-    def _pieces_of_picture(self) -> Iterator[bool]:
-        """Draw piece by piece; one that comes later takes the place of this one."""
-        mine = self._pictures_begun = self._pictures_begun + 1
+    def _draw_in_steps(self) -> Iterator[bool]:
+        """Draw step by step; stop when a later picture was started."""
+        number = self._n_pictures_started = self._n_pictures_started + 1
         for png in self._snapshots():
-            if self._pictures_begun != mine:
+            if self._n_pictures_started != number:
                 return
             if png:
                 data, metadata = self._bundle(png)
-                self._shown_as.update(data, metadata=metadata, raw=True)
+                self._display_handle.update(data, metadata=metadata, raw=True)
             yield True
 
     def finish_picture(self) -> None:
-        """Draw what is left of a picture that was begun."""
-        for _ in self._picturing:
+        """Complete a picture that was started."""
+        for _ in self._picture_steps:
             pass
 
 
-def _width(png: bytes) -> int:
-    return round(int.from_bytes(png[16:20], "big") * 90 / STILL)
+def _screen_width(png: bytes) -> int:
+    return round(png_width(png) * SCREEN_DPI / SNAPSHOT_DPI)

@@ -49,7 +49,7 @@ def test_only_what_differs_from_the_defaults_is_written():
 
 def test_true_is_told_from_one():
     call = Call("dn.tl.disc", ("condition",), {"n_components": True, "project_trivial": 1})
-    assert call.told == {"n_components": True, "project_trivial": 1}
+    assert call.non_default_kwargs == {"n_components": True, "project_trivial": 1}
 
 
 @pytest.mark.parametrize("name", NAMES)

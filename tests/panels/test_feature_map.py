@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffnb.panels._feature_map import LEVELS, NAMED, NO_VALUE, FeatureMap
+from diffnb.panels._feature_map import MAX_LABELLED_FEATURES, N_COLOR_LEVELS, NO_VALUE, FeatureMap
 from diffnb.pl._style import BACKGROUND_COLOR
 
 
@@ -15,7 +15,7 @@ def places(rng):
 @pytest.fixture
 def plane(places):
     made = FeatureMap()
-    made.place(places["vector_1"], places["vector_2"], foremost=places["score"])
+    made.place(places["vector_1"], places["vector_2"], priority=places["score"])
     return made
 
 
@@ -31,23 +31,23 @@ def test_places_are_float32_two_a_feature(plane, places):
 
 
 def test_the_foremost_are_named(plane, places):
-    assert [name for _, name in plane.labels] == places["score"].nlargest(NAMED).index.tolist()
+    assert [name for _, name in plane.labels] == places["score"].nlargest(MAX_LABELLED_FEATURES).index.tolist()
 
 
 def test_features_without_a_place_are_not_named(places):
     places.loc["gene3", "vector_1"] = np.nan
     places.loc["gene3", "score"] = 99
     made = FeatureMap()
-    made.place(places["vector_1"], places["vector_2"], foremost=places["score"])
+    made.place(places["vector_1"], places["vector_2"], priority=places["score"])
     assert "gene3" not in [name for _, name in made.labels]
 
 
 def test_a_selection_stays_when_only_axes_change(plane, places):
     plane.selection = b"\x01" + plane.selection[1:]
-    plane.place(places["vector_2"], places["score"], foremost=places["score"])
+    plane.place(places["vector_2"], places["score"], priority=places["score"])
     assert plane.selection[0] == 1
     few = places.iloc[:8]
-    plane.place(few["vector_2"], few["score"], foremost=few["score"])
+    plane.place(few["vector_2"], few["score"], priority=few["score"])
     assert plane.selection == b"\x00"
 
 
@@ -90,10 +90,10 @@ def test_groups_beyond_the_colours_have_other_markers(plane):
 def test_numbers_have_a_scale(plane, places, dark):
     plane.paint(places["score"], dark=dark)
     codes = codes_of(plane)
-    assert codes.max() < LEVELS
+    assert codes.max() < N_COLOR_LEVELS
     assert plane.legend["low"] == -plane.legend["high"]  # signed: nothing lies in the middle
-    assert len(plane.colors) == 3 * LEVELS
-    middle = np.frombuffer(plane.colors, dtype=np.uint8).reshape(-1, 3)[LEVELS // 2]
+    assert len(plane.colors) == 3 * N_COLOR_LEVELS
+    middle = np.frombuffer(plane.colors, dtype=np.uint8).reshape(-1, 3)[N_COLOR_LEVELS // 2]
     assert (middle < 60).all() if dark else (middle > 200).all()
 
 
@@ -125,7 +125,7 @@ def test_twenty_thousand_features_fit_into_two_hundred_kilobytes(rng):
     n = 20_000
     frame = pd.DataFrame(rng.normal(size=(n, 2)), index=[f"ENSG{i:011d}" for i in range(n)], columns=["x", "y"])
     made = FeatureMap()
-    made.place(frame["x"], frame["y"], foremost=frame["x"])
+    made.place(frame["x"], frame["y"], priority=frame["x"])
     made.paint(pd.Series(rng.choice(["background", "A1"], n), name="group"))
     assert len(made.points) + len(str(made.labels)) < 200_000
     assert len(made.codes) + len(made.colors) + len(str(made.legend)) < 200_000

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffnb.panels._feature_table import FIRST, MOST, PIECE, FeatureTable
+from diffnb.panels._feature_table import INITIAL_ROWS, MAX_CSV_LETTERS, MAX_ROWS, FeatureTable
 from diffnb.panels._marks import packed, unpacked
 
 
@@ -47,13 +47,13 @@ def test_a_selection_that_is_too_short_selects_nothing_more():
 
 
 def test_only_the_first_rows_are_sent(table):
-    assert len(table.page["rows"]) == FIRST
+    assert len(table.page["rows"]) == INITIAL_ROWS
     assert table.page["found"] == table.page["all"] == 1000
 
 
 def test_the_largest_stand_first_and_missing_ones_last(table, frame):
     order = frame["score"].sort_values(ascending=False).index
-    assert shown(table) == order[:FIRST].tolist()
+    assert shown(table) == order[:INITIAL_ROWS].tolist()
     table.window = [950, 1000]
     assert shown(table, 2)[-1] == ""
     table.order = [2, False]
@@ -67,7 +67,7 @@ def test_scrolling_sends_the_rows_in_view_and_never_too_many(table):
     assert table.page["start"] == 500
     assert len(table.page["rows"]) == 10
     table.window = [0, 1000]
-    assert len(table.page["rows"]) == MOST
+    assert len(table.page["rows"]) == MAX_ROWS
     table.window = [5000, 6000]
     assert len(table.page["rows"]) == 1
 
@@ -129,12 +129,12 @@ def test_csv_comes_in_pieces_that_make_the_table(table, frame):
     table.send = lambda content: sent.append(content)
     table.file_name = "mine.csv"
     big = pd.concat([frame] * 40)
-    table.show(big, by="count", down=False)
+    table.show(big, by="count", descending=False)
     ask(table, ask="csv")
     while sent[-1]["next"]:
         ask(table, ask="csv", **{"from": sent[-1]["next"]})
     assert len(sent) > 2
-    assert all(len(piece["text"]) <= PIECE for piece in sent)
+    assert all(len(piece["text"]) <= MAX_CSV_LETTERS for piece in sent)
     text = "".join(piece["text"] for piece in sent)
     import io
 

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 import diffnb as dn
-from diffnb.panels import _frame, _pictured
+from diffnb.panels import _frame, _snapshot
 from diffnb.panels._calls import Call
-from diffnb.panels._pictures import HEADER, draw, mark_in_base64, marked
+from diffnb.panels._pictures import PNG_HEADER_BYTES, mark_in_base64, marked, render_png
 
 
 def same(left, right):
@@ -183,8 +183,8 @@ def test_a_figure_that_cannot_be_drawn_says_why(toy, monkeypatch):
     def fails(*_, **__):
         raise ImportError("install <nilearn>")
 
-    monkeypatch.setattr(_frame, "draw", fails)
-    monkeypatch.setattr(_pictured, "still", fails)
+    monkeypatch.setattr(_frame, "render_png", fails)
+    monkeypatch.setattr(_snapshot, "render_image", fails)
     panel.redraw("Significance")
     assert panel.pictures["Significance"].png == b""
     assert panel.pictures["Significance"].empty == "install <nilearn>"
@@ -300,7 +300,7 @@ def test_a_marked_picture_is_still_a_picture():
     image.load()
     assert image.text == {"diffnb": "abc"}
     assert image.getpixel((0, 0)) == (255, 0, 0)
-    assert HEADER % 3 == 0
+    assert PNG_HEADER_BYTES % 3 == 0
     assert mark_in_base64("abc") in base64.b64encode(png).decode()
 
 
@@ -346,11 +346,11 @@ def test_a_run_brings_the_picture_up_to_date(fresh, shown, run):
 
 def test_only_the_last_of_two_pictures_is_finished(toy, shown, monkeypatch):
     waiting = []
-    monkeypatch.setattr(_pictured, "in_pieces", waiting.append)
+    monkeypatch.setattr(_snapshot, "run_in_steps", waiting.append)
     panel = dn.panels.disc(toy)
     panel._ipython_display_()
-    panel.leave_picture()
-    panel.leave_picture()
+    panel.update_picture()
+    panel.update_picture()
     first, second = waiting
     next(first)
     next(second)
@@ -360,7 +360,7 @@ def test_only_the_last_of_two_pictures_is_finished(toy, shown, monkeypatch):
 
 
 def test_who_waits_has_the_picture_too(fresh, shown, monkeypatch, run):
-    monkeypatch.setattr(_pictured, "in_pieces", lambda steps: None)
+    monkeypatch.setattr(_snapshot, "run_in_steps", lambda steps: None)
     panel = dn.panels.disc(fresh)
     panel._ipython_display_()
     run(panel, n_components=2)
@@ -372,11 +372,11 @@ def test_the_text_of_a_panel_is_short(fresh):
 
 
 def test_errors_are_one_line():
-    assert _frame.sentence(KeyError("no results\nunder key")) == "no results under key"
-    assert _frame.sentence(RuntimeError()) == "RuntimeError"
+    assert _frame.error_message(KeyError("no results\nunder key")) == "no results under key"
+    assert _frame.error_message(RuntimeError()) == "RuntimeError"
 
 
 def test_drawing_returns_bytes_and_a_width(toy):
-    png, width = draw(Call("dn.pl.disc_significance"), toy, dark=False)
+    png, width = render_png(Call("dn.pl.disc_significance"), toy, dark=False)
     assert png.startswith(b"\x89PNG")
     assert 300 < width < 600

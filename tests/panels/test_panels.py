@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import diffnb as dn
-from diffnb.panels._panels import METHODS
+from diffnb.panels._panels import PANEL_TITLES
 
 
 def tab(panel, name):
@@ -77,17 +77,17 @@ def test_a_selection_is_saved_with_its_line(toy):
     panel.features.save_button.click()
     assert toy.var_names[toy.var["my pick"]].tolist() == ["feature_002", "feature_005"]
     assert 'adata.var["my pick"] = adata.var_names.isin(["feature_002", "feature_005"])' in panel.code
-    assert panel.features.said.value == "2 features saved."
+    assert panel.features.message.value == "2 features saved."
     panel.features.column.value = " "
     panel.features.save()
-    assert panel.features.said.value == "Give the column a name first."
+    assert panel.features.message.value == "Enter a name for the column."
 
 
 def test_observations_are_drawn_on_the_embedding_that_is_chosen(toy, rng):
     toy.obsm["X_umap"] = rng.normal(size=(toy.n_obs, 2))
     toy.obsm["flat"] = rng.normal(size=(toy.n_obs, 1))
     panel = dn.panels.disc(toy)
-    assert [o[0] for o in panel.basis.widget.options] == ["first found", "X_umap"]
+    assert [o[0] for o in panel.basis.widget.options] == ["automatic", "X_umap"]
     panel.basis.put("X_umap")
     panel.group.put("A")
     assert 'dn.pl.disc_observations(adata, group="A", basis="X_umap")' in panel.code
@@ -172,7 +172,7 @@ def test_informed_shows_embedding_clusters_and_covariance(run):
     assert panel.pictures["Clusters"].png == b""
     assert "number of clusters was given" in panel.pictures["Clusters"].empty
     assert panel.features.frame["cluster"].nunique() == 18
-    panel.across.put(3)
+    panel.x_component.put(3)
     assert "components=(3, 2)" in panel.code
 
 
@@ -189,7 +189,7 @@ def test_informed_local_metrics_have_clusters_and_no_directions(run):
     adata = dn.datasets.two_types(n_obs=40)
     panel = run(dn.panels.informed(adata), n_clusters=18, local=True)
     assert panel.status.state == "done", panel.status.details
-    assert panel.features.map.axes[0] == "place"
+    assert panel.features.map.axes[0] == "position"
 
 
 def test_compare_ranks_every_method(positive, run):
@@ -262,7 +262,7 @@ def test_explore_opens_every_method_there_is(adata):
         button.click()
         assert panel.chosen == name, panel.status.message
         assert f"dn.panels.{name}(adata" in panel.code
-    assert set(panel._buttons) == set(METHODS) == set(dn.panels.__all__) - {"explore"}
+    assert set(panel._buttons) == set(PANEL_TITLES) == set(dn.panels.__all__) - {"explore"}
 
 
 def test_explore_of_data_without_conditions_says_so():
@@ -281,7 +281,7 @@ def test_explore_has_a_picture(adata):
 def test_a_column_that_turned_into_a_measurement_says_so(adata):
     panel = dn.panels.explore(adata)
     adata.obs["condition"] = np.linspace(0.1, 1, adata.n_obs)
-    panel._count()
+    panel._list_levels()
     assert "bin it into categories first" in panel.levels.value
 
 

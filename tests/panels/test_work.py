@@ -6,7 +6,7 @@ import pytest
 
 from diffnb.core.runtime.progress import bar
 from diffnb.panels import _work
-from diffnb.panels._work import Stopped, Worker, in_pieces, on_main
+from diffnb.panels._work import Stopped, Worker, on_main, run_in_steps
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_progress_is_told_by_another_thread(worker, steps):
 def test_a_second_run_is_refused_while_one_is_under_way(worker):
     go = threading.Event()
     worker.start(lambda: go.wait(10))
-    with pytest.raises(RuntimeError, match="a run is under way"):
+    with pytest.raises(RuntimeError, match="a run is in progress"):
         worker.start(lambda: None)
     assert worker.wait(0.01) is False
     go.set()
@@ -192,7 +192,7 @@ def test_work_that_can_wait_is_done_piece_by_piece(loop):
             done.append(i)
             yield
 
-    in_pieces(pieces())
+    run_in_steps(pieces())
     assert done == []
     counts = []
     for _ in range(6):
@@ -204,7 +204,7 @@ def test_work_that_can_wait_is_done_piece_by_piece(loop):
 
 def test_without_a_kernel_it_is_done_at_once():
     done = []
-    in_pieces(iter([done.append(1)]))
+    run_in_steps(iter([done.append(1)]))
     assert done == [1]
 
 
