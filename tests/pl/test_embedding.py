@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -104,3 +105,25 @@ def test_what_cannot_be_drawn_is_explained(toy):
         dn.pl.disc_embedding(toy, components=(1,))
     with pytest.raises(ValueError, match="Did you mean 'score'"):
         dn.pl.disc_embedding(toy, color="scor")
+
+
+def test_one_condition_is_drawn_into_given_axes(toy):
+    _, ax = plt.subplots()
+    assert dn.pl.disc_embedding(toy, group="B", ax=ax) is ax
+    alone = dn.pl.disc_embedding(toy, group="B")
+    np.testing.assert_array_equal(drawn_points(ax), drawn_points(alone.axes[0]))
+    written = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert written == [t.get_text() for t in alone.legends[0].get_texts()]
+
+
+def test_numbers_in_given_axes_have_a_colour_bar_next_to_them(toy):
+    figure, ax = plt.subplots()
+    dn.pl.disc_embedding(toy, group="B", color="score", ax=ax)
+    assert len(figure.axes) == 2
+    assert figure.axes[1].get_ylabel() == "score"
+
+
+def test_axes_take_no_more_than_one_condition(toy):
+    _, ax = plt.subplots()
+    with pytest.raises(ValueError, match="ax takes one condition, got 2; choose one with group="):
+        dn.pl.disc_embedding(toy, ax=ax)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -74,3 +75,12 @@ def test_the_table_of_many_features_is_as_long_as_asked(wide):
 def test_no_features_at_all_is_refused(toy, function):
     with pytest.raises(ValueError, match="n_features=0"):
         function(toy, n_features=0)
+
+
+def test_the_table_of_one_condition_is_drawn_into_given_axes(toy):
+    _, ax = plt.subplots()
+    assert dn.pl.disc_features(toy, group="A", n_features=6, ax=ax) is ax
+    best = dn.get.disc(toy, group="A").nlargest(6, "score").index
+    assert [t.get_text() for t in ax.get_yticklabels()] == list(best)
+    with pytest.raises(ValueError, match="ax takes one condition, got 2"):
+        dn.pl.disc_features(toy, ax=ax)
