@@ -22,13 +22,13 @@ from ._style import (
     Entry,
     dot,
     faint_color,
+    integer_tick,
     label_text,
     legend,
     medium,
     signed_number,
     small,
     text_inches,
-    whole_number,
 )
 
 #: features up to which each is named, and up to which the axis of ranks is linear
@@ -115,7 +115,7 @@ def _scale_ranks(ax: Axes, names: list[str]) -> None:
         ax.set_xlim(0.9, len(names) * 1.1)
         ax.xaxis.set_major_locator(LogLocator(base=10))
         ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(FuncFormatter(whole_number))
+        ax.xaxis.set_major_formatter(FuncFormatter(integer_tick))
 
 
 def _draw_loss(ax: Axes, _: pd.DataFrame, training: pd.DataFrame) -> None:

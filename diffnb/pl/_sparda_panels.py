@@ -21,6 +21,7 @@ from ._style import (
     Entry,
     area_alpha,
     faint_color,
+    integer_tick,
     label_text,
     legend_right,
     medium,
@@ -28,7 +29,6 @@ from ._style import (
     signed_number,
     small,
     text_color,
-    whole_number,
 )
 
 #: quantiles that lines connect
@@ -119,7 +119,7 @@ def draw_path(ax: Axes, compared: Comparison, rows: pd.DataFrame) -> None:
     ax.set_xlim(low / 1.12, high * 1.12)
     ax.xaxis.set_major_locator(LogLocator(base=10, subs=(1.0, 2.0, 5.0) if high < 300 * low else (1.0,)))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(whole_number))
+    ax.xaxis.set_major_formatter(FuncFormatter(integer_tick))
     ax.set_ylim(bottom=min(0.0, float(np.nanmin(rows[["objective", "held_out"]].to_numpy(dtype=float)))))
     ax.yaxis.set_major_locator(MaxNLocator(5))
     ax.set_xlabel("number of features")

@@ -127,7 +127,7 @@ def signed_number(value: float, _position: object = None) -> str:
     return f"{value:.2g}".replace("-", "−")
 
 
-def whole_number(value: float, _position: object = None) -> str:
+def integer_tick(value: float, _position: object = None) -> str:
     """Format a tick as an integer with separators of thousands."""
     return f"{value:,.0f}"
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from diffnb.datasets import nback_fmri
-from diffnb.datasets._fmri import DELAY, NETWORK_SIZES, T_R, haemodynamic_response
+from diffnb.datasets._fmri import DELAY_SCANS, NETWORK_SIZES, T_R_SECONDS, haemodynamic_response
 
 SMALL = {"n_subjects": 2, "n_blocks": 2, "block_length": 20}
 
@@ -84,14 +84,14 @@ def test_blocks_alternate_and_each_has_one_condition():
 def test_time_is_in_seconds_and_rests_between_blocks():
     time = nback_fmri(**SMALL).obs.query("subject == 'subject_01'")["time"].to_numpy()
     steps = np.diff(time)
-    assert time[0] == pytest.approx(DELAY * T_R)
-    np.testing.assert_allclose(np.unique(steps.round(6)), [T_R, 11 * T_R])
+    assert time[0] == pytest.approx(DELAY_SCANS * T_R_SECONDS)
+    np.testing.assert_allclose(np.unique(steps.round(6)), [T_R_SECONDS, 11 * T_R_SECONDS])
 
 
 def test_the_haemodynamic_response_peaks_near_five_seconds_and_undershoots():
     response = haemodynamic_response()
-    assert np.argmax(response) * T_R == pytest.approx(5, abs=0.5)
-    assert 10 < np.argmin(response) * T_R < 20
+    assert np.argmax(response) * T_R_SECONDS == pytest.approx(5, abs=0.5)
+    assert 10 < np.argmin(response) * T_R_SECONDS < 20
     assert response.min() < 0
 
 

@@ -173,7 +173,7 @@ def test_nilearn_averages_the_voxels_of_each_label(rng, tmp_path):
         ),
         ([np.zeros((5, 2)), np.zeros((5, 3))], {"conditions": ["a", "b"]}, r"series\[1\] has 3 parcels .* 2"),
         ([], {"conditions": []}, "series is empty"),
-        ("run.nii", {"conditions": ["a"]}, r"series='run.nii' is one path; give a list"),
+        ("run.nii", {"conditions": ["a"]}, r"series='run.nii' is a single path; give a list"),
         (["run.nii"], {"conditions": ["a"]}, r"series\[0\]='run.nii' is a path and there is no masker"),
         ([np.zeros((5, 2))], {"conditions": ["a", "b"]}, "conditions has 2 entries for 1 runs"),
         ([np.zeros((5, 2))], {"conditions": "a"}, "conditions has 'a' for 1 runs"),
@@ -200,5 +200,5 @@ def test_something_that_cannot_mask_is_refused():
 
 
 def test_the_class_of_a_masker_is_not_yet_a_masker():
-    with pytest.raises(TypeError, match=r"masker is the class Masker; make one of it, Masker\(\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"masker is the class Masker; give an instance, Masker\(\.\.\.\)"):
         from_parcels(["run.nii"], conditions=["a"], masker=Masker)
