@@ -16,7 +16,7 @@ from diffnb.panels._controls import (
 )
 
 
-def test_a_choice_starts_with_the_first_and_none_is_a_choice():
+def test_a_dropdown_starts_with_the_first_option_and_none_is_an_option():
     control = dropdown("layer", [("X", None), ("counts", "counts")])
     assert control.value is None
     assert control.widget.label == "X"
@@ -34,7 +34,7 @@ def test_a_number_or_auto(text, means):
     assert control.value == means
 
 
-def test_auto_may_stand_for_none():
+def test_auto_may_mean_none():
     control = integer_or_auto("n_features", auto=None)
     assert control.value is None
     control.put(7)
@@ -58,7 +58,7 @@ def test_numbers_and_switches():
     assert checkbox("local", True).value is True
 
 
-def test_offering_keeps_what_is_chosen_and_calls_nobody():
+def test_new_options_keep_the_selected_one_and_trigger_no_callback():
     called = []
     control = dropdown("group", ["A", "B"])
     on_user_change(control.widget, lambda: called.append(control.value))
@@ -81,7 +81,7 @@ def test_the_docs_of_every_argument_are_found(name):
     assert set(parameters_of(function)) == set(inspect.signature(function).parameters)
 
 
-def test_controls_say_what_the_docs_say():
+def test_tooltips_are_the_descriptions_of_the_arguments():
     control = integer_field("n_permutations", 0)
     describe([control, integer_field("nonsense", 0)], dn.tl.disc)
     assert control.widget.tooltip.startswith("Permutations for p-values")
@@ -122,6 +122,6 @@ def test_layers_samples_and_masks_are_those_of_the_data(adata):
     assert [o[0] for o in choices.mask_var(adata).widget.options] == ["all", "chosen"]
 
 
-def test_without_x_the_first_layer_is_taken(adata):
+def test_without_x_the_first_layer_is_the_default(adata):
     adata.X = None
     assert choices.layer(adata).value == "double"

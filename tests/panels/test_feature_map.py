@@ -23,18 +23,18 @@ def codes_of(plane):
     return np.frombuffer(plane.codes, dtype=np.uint8)
 
 
-def test_places_are_float32_two_a_feature(plane, places):
+def test_positions_are_two_float32_per_feature(plane, places):
     points = np.frombuffer(plane.points, dtype=np.float32).reshape(-1, 2)
     np.testing.assert_allclose(points, places[["vector_1", "vector_2"]], rtol=1e-6)
     assert plane.axes == ["vector_1", "vector_2"]
     assert len(plane.selection) == 13
 
 
-def test_the_foremost_are_named(plane, places):
+def test_features_of_highest_priority_are_labelled(plane, places):
     assert [name for _, name in plane.labels] == places["score"].nlargest(MAX_LABELLED_FEATURES).index.tolist()
 
 
-def test_features_without_a_place_are_not_named(places):
+def test_features_without_a_position_are_not_labelled(places):
     places.loc["gene3", "vector_1"] = np.nan
     places.loc["gene3", "score"] = 99
     made = FeatureMap()
@@ -60,13 +60,13 @@ def test_the_background_is_drawn_first_and_listed_last(plane):
     assert [item["count"] for item in plane.legend["items"]] == [30, 60]
 
 
-def test_without_a_background_no_group_lies_under_the_others(plane):
+def test_without_a_background_no_group_is_drawn_as_one(plane):
     plane.paint(pd.Series(["x", "y"] * 50, name="kind"))
     assert set(codes_of(plane)) == {1, 2}
     assert [item["label"] for item in plane.legend["items"]] == ["x", "y"]
 
 
-def test_what_is_not_chosen_is_grey(plane):
+def test_features_that_are_not_selected_are_grey(plane):
     plane.paint(pd.Series([True] * 10 + [False] * 90, name="selected"))
     assert [(i["label"], i["color"]) for i in plane.legend["items"]][1] == ("background", BACKGROUND_COLOR)
     assert codes_of(plane)[0] == 1
@@ -97,7 +97,7 @@ def test_numbers_have_a_scale(plane, places, dark):
     assert (middle < 60).all() if dark else (middle > 200).all()
 
 
-def test_numbers_without_sign_go_from_least_to_most(plane):
+def test_numbers_of_one_sign_have_a_scale_from_the_smallest_to_the_largest(plane):
     plane.paint(pd.Series(np.r_[np.nan, np.arange(99.0)], name="mean"))
     assert codes_of(plane)[0] == NO_VALUE
     assert (plane.legend["low"], plane.legend["high"]) == (0, 98)
@@ -105,7 +105,7 @@ def test_numbers_without_sign_go_from_least_to_most(plane):
     assert set(codes_of(plane)) == {NO_VALUE}
 
 
-def test_names_are_sent_only_when_asked_for(plane, places):
+def test_names_are_sent_on_request_only(plane, places):
     sent = []
     plane.send = lambda content: sent.append(content)
     plane.paint(places["score"])
@@ -116,7 +116,7 @@ def test_names_are_sent_only_when_asked_for(plane, places):
     assert len(sent) == 1
 
 
-def test_a_selection_comes_as_a_view_of_the_message(plane):
+def test_a_selection_may_arrive_as_a_memoryview(plane):
     plane.set_state({"selection": memoryview(b"\x03" + bytes(12))})
     assert plane.selection[0] == 3
 

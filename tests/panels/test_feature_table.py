@@ -36,7 +36,7 @@ def ask(table, **content):
 
 
 @pytest.mark.parametrize("n", [0, 1, 8, 9, 100])
-def test_a_selection_goes_over_the_wire_and_back(n, rng):
+def test_a_selection_survives_packing_and_unpacking(n, rng):
     mask = rng.random(n) < 0.5
     assert unpacked(packed(mask), n).tolist() == mask.tolist()
     assert len(packed(mask)) == -(-n // 8)
@@ -51,7 +51,7 @@ def test_only_the_first_rows_are_sent(table):
     assert table.page["found"] == table.page["all"] == 1000
 
 
-def test_the_largest_stand_first_and_missing_ones_last(table, frame):
+def test_the_largest_values_come_first_and_missing_ones_last(table, frame):
     order = frame["score"].sort_values(ascending=False).index
     assert shown(table) == order[:INITIAL_ROWS].tolist()
     table.window = [950, 1000]
@@ -72,7 +72,7 @@ def test_scrolling_sends_the_rows_in_view_and_never_too_many(table):
     assert len(table.page["rows"]) == 1
 
 
-def test_names_are_ordered_as_words(frame):
+def test_names_are_sorted_alphabetically(frame):
     table = FeatureTable()
     table.show(frame.iloc[:3].set_axis(["b", "A", "c"]), by="nothing")
     assert shown(table) == ["A", "b", "c"]
@@ -105,7 +105,7 @@ def test_a_row_that_is_not_there_selects_nothing(table, index):
     assert table.page["selected"] == 0
 
 
-def test_all_that_was_found_is_selected_then_shown_alone_then_cleared(table):
+def test_found_rows_are_selected_then_the_only_ones_shown_then_cleared(table):
     table.query = "gene77"
     ask(table, ask="select_found")
     table.query = ""
@@ -124,7 +124,7 @@ def test_numbers_are_short_and_yes_is_a_word(frame):
     assert shown(table, 4) == ["yes"]
 
 
-def test_csv_comes_in_pieces_that_make_the_table(table, frame):
+def test_the_csv_file_is_sent_in_pieces_that_make_up_the_table(table, frame):
     sent = []
     table.send = lambda content: sent.append(content)
     table.file_name = "mine.csv"
@@ -144,7 +144,7 @@ def test_csv_comes_in_pieces_that_make_the_table(table, frame):
     assert {piece["name"] for piece in sent} == {"mine.csv"}
 
 
-def test_csv_holds_what_is_found_in_the_order_shown(table):
+def test_the_csv_file_has_the_found_rows_in_the_order_shown(table):
     sent = []
     table.send = lambda content: sent.append(content)
     table.query = "gene99"

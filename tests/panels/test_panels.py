@@ -1,4 +1,4 @@
-"""Each panel by itself: settings in, calls and tables out."""
+"""Each panel: from settings to calls and tables."""
 
 import anndata as ad
 import numpy as np
@@ -17,7 +17,7 @@ def test_disc_has_the_tabs_of_the_method(toy):
     assert panel.tab_names == ["Significance", "Features", "Groups", "Observations", "Code"]
 
 
-def test_disc_shows_the_condition_that_is_chosen(toy):
+def test_disc_shows_the_selected_condition(toy):
     panel = dn.panels.disc(toy)
     assert [o[0] for o in panel.group.widget.options] == ["A", "B"]
     panel.group.put("B")
@@ -25,7 +25,7 @@ def test_disc_shows_the_condition_that_is_chosen(toy):
     np.testing.assert_array_equal(panel.features.frame["score"], dn.get.disc(toy, group="B")["score"])
 
 
-def test_disc_runs_the_scorecard_too_where_asked_for(fresh, run):
+def test_disc_runs_the_scorecard_if_selected(fresh, run):
     panel = run(dn.panels.disc(fresh), scorecard=True, n_components=2)
     assert 'dn.tl.scorecard(adata, "condition")' in panel.code
     assert "kind" in panel.features.frame.columns
@@ -59,7 +59,7 @@ def test_map_and_table_share_a_selection(toy):
     assert view.map.selection[1] == 0b10
 
 
-def test_a_selection_outlives_the_theme_and_the_condition(toy):
+def test_a_selection_survives_a_change_of_theme_or_condition(toy):
     panel = dn.panels.disc(toy)
     panel.features.select(["feature_003"])
     panel.status.dark = True
@@ -83,7 +83,7 @@ def test_a_selection_is_saved_with_its_line(toy):
     assert panel.features.message.value == "Enter a name for the column."
 
 
-def test_observations_are_drawn_on_the_embedding_that_is_chosen(toy, rng):
+def test_observations_are_drawn_on_the_selected_embedding(toy, rng):
     toy.obsm["X_umap"] = rng.normal(size=(toy.n_obs, 2))
     toy.obsm["flat"] = rng.normal(size=(toy.n_obs, 1))
     panel = dn.panels.disc(toy)
@@ -100,7 +100,7 @@ def test_observations_are_drawn_on_the_embedding_that_is_chosen(toy, rng):
         (lambda: dn.datasets.nback_fmri(n_subjects=1, n_blocks=1), "dn.pl.feature_brain"),
     ],
 )
-def test_features_that_lie_somewhere_are_shown_there(data, line, run):
+def test_features_with_positions_are_shown_there(data, line, run):
     panel = run(dn.panels.disc(data()), n_components=2)
     assert panel.status.state == "done", panel.status.message
     tab(panel, "Observations")
@@ -208,7 +208,7 @@ def test_compare_ranks_every_method(positive, run):
     assert panel.features.frame["found_by"].str.contains("DiSC").sum() == 10
 
 
-def test_compare_runs_only_what_is_chosen(fresh, run):
+def test_compare_runs_only_the_selected_methods(fresh, run):
     panel = run(dn.panels.compare(fresh), methods=["DiSC"], n_top=10)
     assert "compare_sparda" not in fresh.uns
     assert panel.features.map.axes == ["DiSC", "DiSC"]
@@ -217,7 +217,7 @@ def test_compare_runs_only_what_is_chosen(fresh, run):
 
 
 @pytest.mark.parametrize("name", ["sparda", "dufs", "informed", "compare"])
-def test_results_of_an_earlier_call_are_shown_in_the_dark_too(name, positive):
+def test_results_of_an_earlier_call_are_shown_in_a_dark_theme_too(name, positive):
     tools = {"sparda": lambda: dn.tl.sparda(positive, "condition", n_features=4)}
     tools["dufs"] = lambda: dn.tl.dufs(positive, n_steps=5)
     tools["informed"] = lambda: dn.tl.informed_distance(positive, n_clusters=4)
@@ -265,7 +265,7 @@ def test_explore_opens_every_method_there_is(adata):
     assert set(panel._buttons) == set(PANEL_TITLES) == set(dn.panels.__all__) - {"explore"}
 
 
-def test_explore_of_data_without_conditions_says_so():
+def test_explore_explains_that_data_have_no_conditions():
     panel = dn.panels.explore(ad.AnnData(np.ones((5, 3), dtype=np.float32)))
     assert panel.controls["groupby"].value is None
     assert panel.open_panel("disc") is None
@@ -278,14 +278,14 @@ def test_explore_has_a_picture(adata):
     assert any(line.startswith("obs['condition']: 2 levels") for line in lines)
 
 
-def test_a_column_that_turned_into_a_measurement_says_so(adata):
+def test_a_column_that_became_a_measurement_is_explained(adata):
     panel = dn.panels.explore(adata)
     adata.obs["condition"] = np.linspace(0.1, 1, adata.n_obs)
     panel._list_levels()
     assert "bin it into categories first" in panel.levels.value
 
 
-def test_many_levels_are_cut(adata):
+def test_only_the_first_of_many_levels_are_listed(adata):
     adata.obs["plate"] = [f"p{i % 20}" for i in range(adata.n_obs)]
     panel = dn.panels.explore(adata)
     panel.controls["groupby"].put("plate")
@@ -293,7 +293,7 @@ def test_many_levels_are_cut(adata):
 
 
 @pytest.mark.parametrize("name", ["disc", "sparda", "dufs", "informed", "compare"])
-def test_every_control_is_labelled_and_told_of(name, adata):
+def test_every_control_has_a_label_and_a_tooltip(name, adata):
     panel = getattr(dn.panels, name)(adata)
     for control in panel.controls.values():
         assert control.widget.description, control.name
@@ -314,7 +314,7 @@ def test_the_files_for_the_browser_are_there():
         assert "http" not in text
 
 
-def test_the_condition_with_most_of_its_own_is_shown_first(adata):
+def test_the_condition_with_the_largest_sigma_is_shown_first(adata):
     dn.tl.disc(adata, "condition", standardize="within")
     sigma = dn.get.disc_significance(adata).query("component == 1").set_index("group")["sigma"]
     assert sigma["stim"] > sigma["ctrl"]

@@ -48,7 +48,7 @@ def test_all_panels_or_one_of_them(moons):
         assert dn.pl.dufs(moons, panel=panel, ax=ax) is ax
 
 
-def test_gates_stand_at_their_ranks_in_the_colour_of_the_selection(moons):
+def test_gates_are_drawn_at_their_ranks_in_the_colour_of_the_selection(moons):
     ax = dn.pl.dufs(moons, panel="gates").axes[0]
     table = dn.get.dufs(moons)
     closed, opened = ax.lines[:2]
@@ -75,7 +75,7 @@ def test_many_features_are_numbered(n, spacing, rng):
     assert ax.get_xscale() == spacing
 
 
-def test_features_that_took_no_part_are_left_out(rng):
+def test_excluded_features_are_not_drawn(rng):
     adata = dn.datasets.two_moons(10)
     dn.tl.dufs(adata, mask_var=np.arange(12) < 8, n_steps=3)
     ax = dn.pl.dufs(adata, panel="gates").axes[0]
@@ -115,7 +115,7 @@ def test_names_stay_text_and_nothing_overlaps_or_is_cut(moons, odd_names, texts_
             assert box.y1 <= page.y1, text.get_text()
 
 
-def test_text_shows_on_a_dark_page(moons, texts_of):
+def test_text_is_legible_on_a_dark_page(moons, texts_of):
     with plt.style.context("dark_background"):
         figure = dn.pl.dufs(moons)
         page = np.array(to_rgb(figure.get_facecolor()))

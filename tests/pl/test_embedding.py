@@ -71,7 +71,7 @@ def test_labels_never_overlap_and_stay_inside(toy, hostile, overlaps, n_labels):
             assert bool(visible) == bool(n_labels)
 
 
-def test_labels_are_placed_anew_when_the_figure_is_resized(toy, overlaps):
+def test_labels_are_placed_again_when_the_figure_is_resized(toy, overlaps):
     figure = dn.pl.disc_embedding(toy, n_labels=12)
     figure.canvas.draw()
     figure.set_size_inches(4.5, 2.4)
@@ -82,7 +82,7 @@ def test_labels_are_placed_anew_when_the_figure_is_resized(toy, overlaps):
         assert overlaps(visible) == []
 
 
-def test_the_highest_score_of_each_group_is_named_first(toy):
+def test_the_highest_score_of_each_group_is_labelled_first(toy):
     table = dn.get.disc(toy, group="A").sort_values("score", ascending=False)
     groups = [g for g in table["feature_group"].cat.categories if g != "background"]
     ax = dn.pl.disc_embedding(toy, group="A", n_labels=len(groups)).axes[0]

@@ -1,4 +1,4 @@
-"""`pl.scorecard`: what is on the page, and that nothing lies on anything."""
+"""`pl.scorecard`: contents of the figure, and that no texts overlap."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def boxes(figure):
 
 @pytest.mark.parametrize("p", [8, 60, 1500])
 @pytest.mark.parametrize("name", ["g{}", "a-name-far-longer-than-anyone-would-want-to-read-{}"])
-def test_no_text_lies_on_another_or_leaves_the_page(p, name):
+def test_no_text_overlaps_another_or_leaves_the_page(p, name):
     figure = scorecard(make(p, name=name))
     found = boxes(figure)
     width, height = figure.get_size_inches() * figure.dpi
@@ -71,7 +71,7 @@ def test_no_text_lies_on_another_or_leaves_the_page(p, name):
             assert not (across > 1 and along > 1)
 
 
-def test_shows_so_many_features_and_every_kind_among_them(adata):
+def test_the_requested_number_of_features_includes_every_kind(adata):
     shown = read(adata).iloc[leading_rows(read(adata), 9)]
     assert len(shown) == 9
     assert set(shown["kind"]) >= {"mean", "spread", "connectivity"}
@@ -91,7 +91,7 @@ def test_draws_on_given_axes(adata):
     assert plt.get_fignums() == [ax.figure.number]
 
 
-def test_several_pairs_are_below_each_other():
+def test_several_pairs_are_stacked():
     many = make(conditions=("a", "b", "c"))
     titles = [ax.get_title(loc="left") for ax in scorecard(many).axes]
     assert [t for t in titles if " vs " in t] == ["b vs a", "c vs a", "c vs b"]
@@ -119,7 +119,7 @@ def test_names_are_never_read_as_mathematics():
     figure.draw_without_rendering()
 
 
-def test_left_out_features_are_not_shown(adata):
+def test_excluded_features_are_not_shown(adata):
     part = adata.copy()
     compute(part, "condition", mask_var=np.arange(60) < 10)
     labels = [t.get_text() for t in scorecard(part).axes[0].get_yticklabels()]
