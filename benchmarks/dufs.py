@@ -32,7 +32,7 @@ from sklearn.feature_selection import f_classif
 import diffnb as dn
 from diffnb.core.dufs.objective import GATES, evaluate
 from diffnb.core.dufs.smoothness import BANDWIDTHS, Graph
-from diffnb.core.runtime.threads import fitting_threads
+from diffnb.core.runtime.threads import thread_limits
 
 SETS = {"Prostate-GE": "Prostate-GE", "COIL20": "COIL20", "PIX10": "pixraw10P", "warpPIE10P": "warpPIE10P"}
 COUNTS = (50, 100, 150, 200, 250, 300)
@@ -293,7 +293,7 @@ def main() -> None:
     results = json.loads(before.read_text()) if before.exists() else {}
     for name in args.parts or PARTS:
         try:
-            with fitting_threads(1001):
+            with thread_limits(1001):
                 results[name] = PARTS[name](args)
         except Missing as reason:
             print(f"\n{name} skipped: {reason}")

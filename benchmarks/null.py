@@ -16,7 +16,7 @@ from scipy.stats import binom
 from diffnb.core.disc.algorithm import Settings
 from diffnb.core.disc.defaults import Request, choose
 from diffnb.core.disc.significance import permutation_test
-from diffnb.core.runtime.threads import fitting_threads
+from diffnb.core.runtime.threads import thread_limits
 
 N_OBS, N_FEATURES, GROUP = 60, 40, 10
 
@@ -70,7 +70,7 @@ CASES = {
 
 
 def p_values(make, null, seed, n_permutations):
-    with fitting_threads(0):
+    with thread_limits(0):
         matrices = list(make(np.random.default_rng(seed)))
         base = Settings(1, (), n_components=2, standardize="within" if null == "connectivity" else None)
         settings = choose(matrices, Request(), base).settings

@@ -27,7 +27,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import binom
 
 import diffnb as dn
-from diffnb.core.runtime.threads import fitting_threads
+from diffnb.core.runtime.threads import thread_limits
 from diffnb.core.sparda.coupling import wasserstein
 
 #: features of MADELON that matter, counted from 0
@@ -176,7 +176,7 @@ def path_time(adata: ad.AnnData) -> tuple[float, int]:
     grid = k_grid(adata.n_vars)
 
     def walk() -> object:
-        with fitting_threads(adata.n_vars):
+        with thread_limits(adata.n_vars):
             return follow(labelings_of(x, y), grid, Search(DIVERGENCES["wasserstein2"], False, 0))
 
     return min(timed(walk)[0] for _ in range(3)), len(grid)
@@ -217,7 +217,7 @@ def nuisance_seed(seed: int) -> list[Any]:
     from sklearn.decomposition import SparsePCA
     from sklearn.linear_model import LogisticRegression
 
-    with fitting_threads(0), warnings.catch_warnings():
+    with thread_limits(0), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         adata = dn.datasets.nuisance_factor(random_state=seed)
         truth = np.flatnonzero(adata.var["truth"])
@@ -281,7 +281,7 @@ def choice_seed(n: int, p: int, size: int, rho: float, seed: int) -> tuple[int, 
     x, y = rng.normal(size=(n, p)), rng.normal(size=(n, p))
     y[:, :size] = np.sqrt(1 - rho) * y[:, :size] + np.sqrt(rho) * rng.normal(size=(n, 1))
     adata = two(x, y)
-    with fitting_threads(0):
+    with thread_limits(0):
         dn.tl.sparda(adata, "condition", random_state=seed)
     chosen = selected(adata)
     return int((chosen < size).sum()), int((chosen >= size).sum())
@@ -327,7 +327,7 @@ def rejections(title: str, args: argparse.Namespace, n_differing: int) -> dict[s
 
 
 def p_values(d: int, n_differing: int, seed: int, n_permutations: int) -> list[float]:
-    with fitting_threads(0):
+    with thread_limits(0):
         adata = dn.datasets.differing_block(n_features=d, n_differing=n_differing, random_state=seed)
         # another stream of random numbers than that of the data
         asked = {"group": "B", "reference": "A", "n_permutations": n_permutations, "random_state": 10_000 + seed}

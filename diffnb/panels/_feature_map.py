@@ -15,7 +15,7 @@ from ..core.typing import Floats, Ints
 from ..pl._read import is_categorical, numbers_or_categories
 from ..pl._style import BACKGROUND_COLOR, MARKERS, color_limits, colors_of, diverging, markers_of, sequential
 from ._marks import packed
-from ._views import joined
+from ._modules import STATIC, esm
 
 #: code of a feature without a value, and number of codes of a colour scale
 NO_VALUE, N_COLOR_LEVELS = 255, 240
@@ -27,7 +27,8 @@ MAX_LABELLED_FEATURES = 12
 class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """One point per feature, to pan, zoom, hover and lasso."""
 
-    _esm = joined("map_parts.js", "feature_map.js")
+    _esm = esm("feature_map/feature_map.js")
+    _css = STATIC / "feature_map" / "feature_map.css"
 
     points = t.Bytes(b"").tag(sync=True)
     codes = t.Bytes(b"").tag(sync=True)

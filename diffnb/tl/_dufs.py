@@ -19,7 +19,7 @@ from .._keys import DufsKeys
 from ..core.dufs import BANDWIDTHS, GATES, MOST_STEPS, OPTIMIZERS, Dufs, Graph, Settings, settled
 from ..core.dufs import dufs as train
 from ..core.runtime.progress import bar
-from ..core.runtime.threads import fitting_threads
+from ..core.runtime.threads import thread_limits
 
 #: observations up to which all of them are looked at in every step, and how many beyond
 MOST_AT_ONCE, BATCH = 1000, 500
@@ -166,7 +166,7 @@ def dufs(
         adapt_scale=bool(adapt_scale),
         seed=validate.count("random_state", random_state, at_least=0),
     )
-    with fitting_threads(batch), _bar() as progress:
+    with thread_limits(batch), _bar() as progress:
         found = train(data.matrix, settings, progress=progress)
     selected = _selected(found.mu, settings.n_features)
     log.info(f"{int(selected.sum())} of {p} features selected, scale {found.scale:.3g}, loss {found.loss[-1]:.4g}")

@@ -15,7 +15,7 @@ from .. import _validate as validate
 from .._anndata import PulledAll, expand, feature_mask, pull_all, store
 from .._keys import InformedKeys
 from ..core.mahalanobis import EIGENVALUES, SOLVERS, Distances, Request, distances, in_order
-from ..core.runtime.threads import fitting_threads
+from ..core.runtime.threads import thread_limits
 from ..core.typing import Bools, Floats, Ints
 
 CLUSTERINGS = ("shared", "each")
@@ -142,7 +142,7 @@ def informed_distance(
         seed=validate.count("random_state", random_state, at_least=0),
     )
     request = _with_components(request, n_components, labels, data)
-    with fitting_threads(max(adata.n_obs, data.n_features)):
+    with thread_limits(max(adata.n_obs, data.n_features)):
         found = distances(data.matrix, request, labels=labels)
     _tell(found, data, request)
     params = {

@@ -77,7 +77,7 @@ def survival(
     >>> bool(dn.get.survival_tests(adata)["pval"].iloc[0] < 0.01)
     True
     """
-    times, events = _matmul(adata, time_key), _events(adata, event_key)
+    times, events = _times(adata, time_key), _events(adata, event_key)
     if groupby is None:
         first = informed_embedding(adata, key=key).iloc[:, 0].to_numpy()
         groups = pd.Categorical.from_codes((first > 0).astype(int), list(SIDES))
@@ -116,7 +116,7 @@ def lifelines() -> Any:
     return lifelines
 
 
-def _matmul(adata: AnnData, time_key: str) -> Floats:
+def _times(adata: AnnData, time_key: str) -> Floats:
     column = pd.to_numeric(validate.obs_column(adata, "time_key", time_key), errors="coerce")
     values = column.to_numpy(dtype=float, na_value=np.nan)
     if (values < 0).any():

@@ -14,6 +14,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 ENVIRONMENT = yaml.safe_load((ROOT / "binder" / "environment.yml").read_text(encoding="utf-8"))
@@ -42,7 +44,8 @@ def needed():
             todo += [line for extra in requirement.extras for line in extras[extra]]
         else:
             seen.append(requirement)
-    return seen
+    # sorted: extras are a set, and workers that run tests in parallel must collect them in one order
+    return sorted(seen, key=str)
 
 
 def test_binder_brings_a_python_that_diffnb_takes():

@@ -14,6 +14,8 @@ from diffnb.panels import _frame, _snapshot
 from diffnb.panels._calls import Call
 from diffnb.panels._pictures import PNG_HEADER_BYTES, mark_in_base64, marked, render_png
 
+pytestmark = pytest.mark.slow
+
 
 def same(left, right):
     """Whether two AnnData hold the same results."""

@@ -16,6 +16,8 @@ from diffnb.pl import _sparda, _sparda_panels
 from diffnb.pl._sparda_panels import Comparison
 from diffnb.pl._style import PALETTE
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {
     "sparda": dn.pl.sparda,
     "sparda_path": dn.pl.sparda_path,

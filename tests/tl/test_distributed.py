@@ -11,11 +11,10 @@ from streams import dense_chunks, sparse_chunks
 
 import diffnb as dn
 from diffnb.core.arrays import distributed as cluster
-from diffnb.core.arrays import row_chunks as chunked
 from diffnb.core.runtime.progress import progress_callback
-from diffnb.core.sparda import labelings as deals
 
-pytestmark = pytest.mark.filterwarnings("default")  # dask warns of many things on its way down
+# dask warns of many things while it shuts down
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +30,8 @@ def client():
 
 
 @pytest.fixture(autouse=True)
-def many_runs(monkeypatch):
-    monkeypatch.setattr(chunked, "RUN", 40 * 10)
-    monkeypatch.setattr(chunked, "SPARSE_RUN", 40 * 10)
+def many_runs(set_memory):
+    set_memory(4 * 8 * 40 * 10)
 
 
 @pytest.fixture
@@ -119,9 +117,8 @@ def test_a_pass_within_a_task_stays_there(client):
     assert cluster.active_client() is client
 
 
-def test_the_other_tools_run_on_a_cluster_too(adata, client, monkeypatch):
-    monkeypatch.setattr(chunked, "RUN", 40 * 60)  # two runs: PDA reads them often
-    monkeypatch.setattr(deals, "LOADED", 0)
+def test_the_other_tools_run_on_a_cluster_too(adata, client, set_memory):
+    set_memory(16 * 8 * 40 * 60)  # two row blocks: PDA reads them often
     streamed = adata.copy()
     streamed.X = dense_chunks(adata.X, 30)
     for data in (adata, streamed):

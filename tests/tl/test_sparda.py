@@ -9,6 +9,8 @@ import scipy.sparse as sp
 
 import diffnb as dn
 
+pytestmark = pytest.mark.slow
+
 READERS = (dn.get.sparda, dn.get.sparda_summary, dn.get.sparda_path, dn.get.sparda_projection)
 
 
@@ -154,9 +156,9 @@ class TestInput:
         assert_same(tables(sparse, **options), tables(sparse_values, **options))
 
     @pytest.mark.parametrize("standardize", ["global", "within"])
-    def test_large_sparse_data_finds_the_same_without_being_made_dense(self, sparse_values, standardize, monkeypatch):
+    def test_large_sparse_data_finds_the_same_without_being_made_dense(self, sparse_values, standardize, set_memory):
         expected = tables(sparse_values, standardize=standardize)
-        monkeypatch.setattr("diffnb.core.sparda.labelings.SMALL", 0)
+        set_memory(1)
         sparse = anndata.AnnData(sp.csr_matrix(sparse_values.X), obs=sparse_values.obs, var=sparse_values.var)
         found = tables(sparse, standardize=standardize)
         assert set(found[0].index[:5]) == set(expected[0].index[:5])

@@ -13,17 +13,15 @@ import diffnb as dn
 from diffnb.core.arrays import column_blocks as slabs
 from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
-from diffnb.core.dufs import laplacian_score
+from diffnb.core.arrays.affine import AffineMap
 from diffnb.core.dufs import train as dufs
-from diffnb.core.mahalanobis import covariance as mahalanobis_data
-from diffnb.core.mahalanobis import local as mahalanobis_local
-from diffnb.core.mahalanobis import neighbors as mahalanobis_neighbors
-from diffnb.core.sparda import labelings as deals
+from diffnb.core.mahalanobis import local
 from diffnb.core.sparda import streamed_operator as streamed
 from diffnb.core.sparda.divergence import DIVERGENCES
 from diffnb.core.sparda.labelings import labelings_of
 from diffnb.core.sparda.path import Search, _best_singles, follow
-from diffnb.core.spectral import observation_knn as nearest_rows
+
+pytestmark = pytest.mark.slow
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -63,33 +61,14 @@ def lazily(chunks, kind):
 
 
 @pytest.fixture
-def streaming(monkeypatch):
+def streaming(monkeypatch, set_memory):
     """Treat small data as large: runs of a few rows, and little besides them in memory. Return the sizes seen."""
-    limits = [
-        (chunked, "RUN", 13 * P),
-        (chunked, "SPARSE_RUN", 13 * P),
-        (sums, "PEEKED", 5),
-        (deals, "LOADED", 0),
-        (deals, "HELD", 2 * N),
-        (streamed, "HELD", 2 * N),
-        (dufs, "GATHERED", 25 * P),
-        (laplacian_score, "LOADED", 0),
-        (laplacian_score, "SLAB", 2 * N * 8),
-        (nearest_rows, "COMPARED", 13 * P),
-        (mahalanobis_data, "SLAB", 2 * N * 8),
-        (mahalanobis_local, "SLAB", 2 * N * 8),
-        (mahalanobis_local, "HELD", 13 * P),
-        (mahalanobis_local, "RUN", 25 * P),
-        (mahalanobis_local, "BLOCK", 25 * P),
-        (mahalanobis_neighbors, "HELD", 25 * P),
-        (mahalanobis_neighbors, "LOADED", 0),
-        (mahalanobis_neighbors, "RUN", 25 * P),
-    ]
+    set_memory(4 * 8 * 2 * N)
+    monkeypatch.setattr(sums, "PEEKED", 5)
+    monkeypatch.setattr(local, "MAX_CONSULTED_NUMBERS", 25 * P)
     monkeypatch.setattr(slabs, "_density", lambda _: 0.9)  # it looks at 200 rows, more than there are
     # as within a task of a cluster: threads cost more than so little data takes to read
     monkeypatch.setattr(chunked.cluster, "in_worker", lambda: True)
-    for module, name, value in limits:
-        monkeypatch.setattr(module, name, value)
     return recorded(monkeypatch)
 
 
@@ -293,7 +272,7 @@ def test_a_wide_path_in_chunks_is_the_one_in_memory(streaming, monkeypatch):
 
 def test_what_works_side_by_side_shares_its_passes(streaming):
     read = chunked.chunked(lazily("uneven", "dense"))
-    part = streamed.Streamed((read,))
+    part = streamed.Streamed((read,), (AffineMap(),))
     beta = np.random.default_rng(0).normal(size=(6, P))
     expected = [part.rmatmul(part.matmul(beta[[i]])) for i in range(6)]
     runs = len(streaming["run"])
@@ -308,7 +287,7 @@ def test_what_works_side_by_side_shares_its_passes(streaming):
 
 
 def test_an_error_in_a_shared_pass_reaches_everyone_and_ends_all(streaming):
-    part = streamed.Streamed((chunked.chunked(lazily("uneven", "dense")),))
+    part = streamed.Streamed((chunked.chunked(lazily("uneven", "dense")),), (AffineMap(),))
     with pytest.raises(ValueError, match="mismatch"):
         streamed.run_concurrently(part, lambda _: part.matmul(np.ones((1, P + 1))), range(3), 3, tick=lambda: None)
     assert part.matmul(np.ones((1, P))).shape == (1, N)
@@ -321,8 +300,8 @@ def test_small_data_is_loaded_once(monkeypatch):
     assert seen["loaded"] == [N * 4]
 
 
-def test_a_batch_of_dufs_costs_no_pass_of_its_own(streaming, monkeypatch):
-    monkeypatch.setattr(dufs, "GATHERED", 24 * P)
+def test_a_batch_of_dufs_costs_no_pass_of_its_own(streaming, set_memory):
+    set_memory(4 * 8 * 24 * P)
     x = chunked.chunked(lazily("uneven", "dense"))
     ready = dufs.observations(x, standardize=None, batch_size=12)
     before = len(streaming["loaded"])
@@ -343,7 +322,7 @@ FAMILIES = {
 
 @pytest.mark.parametrize("name", list(FAMILIES))
 @pytest.mark.parametrize("store", ["zarr", "h5ad"])
-def test_files_that_are_read_lazily_give_the_same(store, name, tmp_path, monkeypatch):
+def test_files_that_are_read_lazily_give_the_same(store, name, tmp_path, set_memory):
     pytest.importorskip("xarray")
     x, _ = counts()
     written = annotated(sp.csr_matrix(x) if store == "zarr" else x)
@@ -353,11 +332,11 @@ def test_files_that_are_read_lazily_give_the_same(store, name, tmp_path, monkeyp
         written.write_zarr(path) if store == "zarr" else written.write_h5ad(path)
         adata = ad.experimental.read_lazy(path)
     assert not isinstance(adata.X, np.ndarray | sp.spmatrix)
-    monkeypatch.setattr(deals, "LOADED", 0)
+    set_memory(1)
     assert_same(results(FAMILIES[name], adata), results(FAMILIES[name], annotated(x)))
 
 
-def test_sparda_reads_small_data_a_few_times_and_large_data_in_runs(monkeypatch):
+def test_sparda_reads_small_data_a_few_times_and_large_data_in_runs(set_memory):
     x, _ = counts()
     read = []
 
@@ -373,5 +352,5 @@ def test_sparda_reads_small_data_a_few_times_and_large_data_in_runs(monkeypatch)
         return len(read) / len(starts)
 
     assert passes() <= 3  # a look for missing values, and the data itself
-    monkeypatch.setattr(deals, "LOADED", 0)
+    set_memory(1)
     assert passes() > 50

@@ -14,7 +14,8 @@ from diffnb.core.arrays import row_chunks as chunked
 from diffnb.core.disc import permutable as pooled
 from diffnb.core.disc.algorithm import Settings
 from diffnb.core.scorecard import correlation_blocks as tiles
-from diffnb.core.scorecard import marginal as two_sample
+
+pytestmark = pytest.mark.slow
 
 DISC = {
     "as it is": {},
@@ -32,10 +33,9 @@ DISC = {
 
 
 @pytest.fixture(autouse=True)
-def small_runs(monkeypatch):
+def small_runs(set_memory):
     """Read a few rows at a time, whatever the chunks."""
-    monkeypatch.setattr(chunked, "RUN", 40 * 30)
-    monkeypatch.setattr(chunked, "SPARSE_RUN", 40 * 30)
+    set_memory(4 * 8 * 40 * 40)  # the products of all features are kept, those of every donor are not
 
 
 @pytest.fixture
@@ -83,17 +83,15 @@ def test_disc_is_the_same_for_every_chunking(adata, kind, chunks, options):
 
 @pytest.mark.parametrize("kind", list(KINDS))
 @pytest.mark.parametrize("options", DISC.values(), ids=list(DISC))
-def test_disc_of_many_features_reads_blocks_of_them(adata, kind, options, monkeypatch):
-    monkeypatch.setattr(sums, "MOST_FEATURES", 10)
-    monkeypatch.setattr(dn.core.spectral.distances, "DISTANCE_BLOCK", 40 * 15)
+def test_disc_of_many_features_reads_blocks_of_them(adata, kind, options, set_memory):
+    set_memory(4 * 8 * 40 * 15)  # less than the products of all features
     lazy = in_chunks(adata, kind, (37, -1))
     dn.tl.disc(adata, "condition", **options)
     dn.tl.disc(lazy, "condition", **options)
     assert_same_disc(lazy, adata)
 
 
-def test_many_samples_are_read_again_rather_than_kept(adata, monkeypatch):
-    monkeypatch.setattr(pooled, "KEPT_PRODUCTS", 0)
+def test_many_samples_are_read_again_rather_than_kept(adata):
     lazy = in_chunks(adata, "dense", (37, -1))
     for data in (adata, lazy):
         dn.tl.disc(data, "condition", sample_key="donor", n_permutations=3)
@@ -121,10 +119,9 @@ def test_bad_values_are_refused_before_anything_is_stored(adata):
 @pytest.mark.parametrize("kind", list(KINDS))
 @pytest.mark.parametrize("chunks", CHUNKINGS.values(), ids=list(CHUNKINGS))
 @pytest.mark.parametrize("sample_key", [None, "donor", "subject"])
-def test_the_scorecard_is_the_same_for_every_chunking(adata, kind, chunks, sample_key, monkeypatch):
+def test_the_scorecard_is_the_same_for_every_chunking(adata, kind, chunks, sample_key, monkeypatch, set_memory):
     monkeypatch.setattr(tiles, "TILE", 8)
-    monkeypatch.setattr(tiles, "BAND", 40 * 16 * 8 * 8)
-    monkeypatch.setattr(two_sample, "SLAB", 120 * 40 * 8 // 3)
+    set_memory(4 * 120 * 40 * 8 // 3)
     lazy = in_chunks(adata, kind, chunks)
     for data in (adata, lazy):
         dn.tl.scorecard(data, "condition", sample_key=sample_key)

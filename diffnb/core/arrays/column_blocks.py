@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..runtime import budget
 from ..typing import Matrix
 from .row_chunks import Chunked, joined_lists, ordered, reduce, with_places
 
@@ -13,14 +14,14 @@ from .row_chunks import Chunked, joined_lists, ordered, reduce, with_places
 PEEKED, PLACES = 200, 8
 
 
-def load_column_blocks(parts: Sequence[Chunked], most: int, /) -> Iterator[tuple[slice, list[Matrix]]]:
-    """Bring runs of columns of all parts into memory, about `most` bytes at a time; a pass each."""
+def load_column_blocks(parts: Sequence[Chunked], /) -> Iterator[tuple[slice, list[Matrix]]]:
+    """Bring column blocks of all parts into memory, as many as fit at a time; a pass each."""
     n_features = parts[0].shape[1]
     n_obs = sum(part.shape[0] for part in parts)
     each = n_obs * parts[0].dtype.itemsize
     if parts[0].is_sparse:
         each = int(n_obs * max(_density(parts[0]), 1e-3) * (parts[0].dtype.itemsize + 4))
-    width = max(1, most // max(1, each))
+    width = budget.count(each, "kept")
     for start in range(0, n_features, width):
         where = slice(start, min(start + width, n_features))
         yield where, _load_together([part[:, where] for part in parts])

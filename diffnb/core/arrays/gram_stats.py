@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..runtime import budget
 from ..typing import Floats, Ints, Matrix
+from .affine import AffineMap
 from .ops import dense64, float64, gram
 from .row_chunks import Chunked, reduce
 
-#: features up to which their products are kept, 200 MB for each condition; above, blocks of them are read anew
-MOST_FEATURES = 5000
 #: rows whose mean is the point that sums are taken around
 PEEKED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class GramStats:
-    """Some observations of the points, (x − shift) · scale, of which only sums are known.
+    """Some observations of the points, mapped as by `Affine`, of which only sums are known.
 
     Sums are taken around a point near the mean, so that a large mean costs no digits.
     """
@@ -30,8 +30,7 @@ class GramStats:
     total: Floats
     #: Σ(x − origin)(x − origin)ᵀ
     products: Floats
-    shift: Floats | None = None
-    scale: Floats | None = None
+    map: AffineMap = field(default_factory=AffineMap)
 
     @property
     def n_features(self) -> int:
@@ -45,31 +44,16 @@ class GramStats:
 
     def moments(self) -> tuple[Floats, Floats]:
         """Mean and mean square of every column."""
-        _, variance = self.mean_and_variance()
-        # the origin first: where it is the shift, nothing is lost
-        mean = self.total / self.n_obs + self._from_shift()
-        square = variance + mean**2
-        return (mean, square) if self.scale is None else (mean * self.scale, square * self.scale**2)
+        return self.map.moments(self.total / self.n_obs, self.mean_and_variance()[1], origin=self.origin)
 
-    def inner(self, where: slice) -> Floats:
+    def gram(self, where: slice, /) -> Floats:
         """Inner products of the columns in `where` with all columns."""
-        products: Floats = self.products[where].copy()
-        moved = self._from_shift()
-        if moved.any():
-            products += np.outer(self.total[where], moved)
-            products += np.outer(moved[where], self.total + self.n_obs * moved)
-        if self.scale is not None:
-            products *= self.scale[where, None]
-            products *= self.scale
-        return products
-
-    def _from_shift(self) -> Floats:
-        return self.origin if self.shift is None else self.origin - self.shift
+        return self.map.gram(self.products[where].copy(), self.total, self.n_obs, where, origin=self.origin)
 
 
 def gram_fits(x: Matrix, /) -> bool:
     """Say whether this is read in runs and has so few features that their products can be kept."""
-    return isinstance(x, Chunked) and x.shape[1] <= MOST_FEATURES
+    return isinstance(x, Chunked) and budget.fits(8 * x.shape[1] ** 2, "kept")
 
 
 def gram_stats(parts: Sequence[Chunked], /) -> list[GramStats]:

@@ -14,14 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..runtime import budget
 from ..typing import Bools, Floats, Ints, Matrix
 from . import row_chunks as chunked
 from .row_chunks import Chunked, added
 
 #: number of rows, mean and variance of their columns
 Counted: TypeAlias = tuple[int, Floats, Floats]
-#: numbers in one float64 block, 64 MB
-BLOCK = 8_000_000
 #: below this share of non-zeros a sparse product beats dense blocks
 SPARSE_PAYS = 0.03
 
@@ -46,7 +45,7 @@ def rows_of(source: Any, rows: Ints, /) -> Matrix:
 
 def _rows_of_dataset(source: Any, rows: Ints) -> Floats:
     # fancy indexing of HDF5 is slow: read runs of rows, keep those asked for
-    step = max(1, BLOCK // max(1, source.shape[1]))
+    step = budget.count(8 * source.shape[1])
     parts = []
     for start in range(0, source.shape[0], step):
         wanted = rows[(rows >= start) & (rows < start + step)]
@@ -67,7 +66,7 @@ def columns(x: Matrix, kept: Bools, /) -> Matrix:
 
 def row_blocks(x: Matrix, /, height: int | None = None) -> Iterator[Any]:
     """Walk down the rows in blocks of `height`, by default small once dense; sparse ones stay sparse."""
-    step = height or max(1, BLOCK // max(1, x.shape[1]))
+    step = height or budget.count(8 * x.shape[1])
     if sp.issparse(x) and x.format == "csc":
         x = x.tocsr()
     for start in range(0, x.shape[0], step):
@@ -76,7 +75,7 @@ def row_blocks(x: Matrix, /, height: int | None = None) -> Iterator[Any]:
 
 def column_blocks(x: Matrix, /, width: int | None = None) -> Iterator[tuple[slice, Any]]:
     """Walk over the columns in blocks of `width`, sparse ones staying sparse."""
-    width = width or max(1, BLOCK // max(1, x.shape[0]))
+    width = width or budget.count(8 * x.shape[0])
     if sp.issparse(x) and x.format != "csc":
         x = x.tocsc()
     for start in range(0, x.shape[1], width):
@@ -220,7 +219,7 @@ def cross(x: Matrix, y: Matrix, /) -> Floats:
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype == y.dtype == np.float64:
         return np.asarray(x.T @ y)
     total = np.zeros((x.shape[1], y.shape[1]))
-    height = max(1, BLOCK // max(x.shape[1], y.shape[1]))
+    height = budget.count(8 * max(x.shape[1], y.shape[1]))
     for left, right in zip(row_blocks(x, height), row_blocks(y, height), strict=True):
         left64 = dense64(left)
         total += left64.T @ (left64 if x is y else dense64(right))

@@ -19,14 +19,13 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from ..runtime import budget
 from ..runtime.progress import bar
 from ..typing import Floats, Ints, Matrix
 from . import distributed as cluster
 
 T = TypeVar("T")
 
-#: numbers in a run of rows, as if dense: 64 MB for dense ones; sparse ones are a small part of that
-RUN, SPARSE_RUN = 8_000_000, 32_000_000
 #: rows of a run, numbered in the whole, and where they go in what was asked for
 Places: TypeAlias = tuple[Ints, Ints]
 
@@ -55,7 +54,8 @@ class Source:
         is_sparse = _is_sparse(meta) if meta is not None else False
         grid = array.to_delayed()
         heights = array.chunks[0]
-        most = max(1, (SPARSE_RUN if is_sparse else RUN) // max(1, array.shape[1]))
+        # counted as if dense, of which sparse rows are a small part
+        most = budget.count(8 * array.shape[1], "kept" if is_sparse else "block")
         runs: list[list[tuple[Any, ...]]] = []
         within: list[list[int]] = []
         for row, height in zip(grid, heights, strict=True):

@@ -11,14 +11,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from ..arrays.affine import AffineMap, inverse, standardized
 from ..arrays.gram_stats import GramStats, gram_fits, gram_stats
 from ..arrays.ops import moments_of_each
-from ..runtime.threads import fitting_threads
+from ..runtime.threads import thread_limits
 from ..spectral.distances import Metric, kth_smallest, squared_distances
 from ..spectral.eigen import complement, right_singular_pairs, walk_eigenvectors
 from ..spectral.feature_knn import Search, nearest_features
 from ..spectral.kernels import Kernel, bandwidths, dense_weights, knn_weights
-from ..spectral.points import Columns, points_of, standardized, standardized_within
+from ..spectral.points import Columns, points_of, standardized_within
 from ..spectral.walk import Walk, random_walk
 from ..typing import Floats, Matrix, Standardize
 
@@ -63,7 +64,7 @@ class Disc:
 
 def disc(matrices: Sequence[Matrix], settings: Settings, /) -> Disc:
     """Differential vectors of every condition against the span of all others (Eqs. 6, 7; 19–21)."""
-    with fitting_threads(matrices[0].shape[1]):
+    with thread_limits(matrices[0].shape[1]):
         points = as_points(matrices, settings.standardize)
         return from_walks([feature_walk(c, settings) for c in points], settings)
 
@@ -77,7 +78,7 @@ def as_points(matrices: Sequence[Matrix], standardize: Standardize | None, /) ->
     if standardize == "within":
         return [standardized_within(x) for x in matrices]
     mean, sd = pooled_moments(matrices)
-    return [Columns((standardized(x, mean=mean, sd=sd),)) for x in matrices]
+    return [Columns((standardized(x, mean, inverse(sd)),)) for x in matrices]
 
 
 def points_from_sums(conditions: Sequence[Sequence[GramStats]], standardize: Standardize | None, /) -> list[Columns]:
@@ -86,11 +87,11 @@ def points_from_sums(conditions: Sequence[Sequence[GramStats]], standardize: Sta
         return [Columns(tuple(parts)) for parts in conditions]
     if standardize == "within":
         # around the origin: what is standardised may stand anywhere, and there no digits are lost
-        return [Columns(tuple(replace(s, shift=s.origin) for s in parts), within=True) for parts in conditions]
-    together = Columns(tuple(replace(s, shift=s.origin) for parts in conditions for s in parts))
+        return [Columns(tuple(replace(s, map=AffineMap(s.origin)) for s in parts), within=True) for parts in conditions]
+    together = Columns(tuple(replace(s, map=AffineMap(s.origin)) for parts in conditions for s in parts))
     apart, sd = together.moments()
-    mean, scale = conditions[0][0].origin + apart, np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)
-    return [Columns(tuple(replace(s, shift=mean, scale=scale) for s in parts)) for parts in conditions]
+    pooled = AffineMap(conditions[0][0].origin + apart, inverse(sd))
+    return [Columns(tuple(replace(s, map=pooled) for s in parts)) for parts in conditions]
 
 
 def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:

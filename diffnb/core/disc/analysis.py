@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..runtime.progress import bar
-from ..runtime.threads import fitting_threads
+from ..runtime.threads import thread_limits
+from ..stats.samples import sample_counts
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Settings
 from .defaults import Request, choose
@@ -57,18 +58,7 @@ class Analysis:
 
 def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
     """Return the samples that have enough observations in every condition to be analysed by themselves."""
-    counts = [np.bincount(codes, minlength=_count(samples)) for codes in samples]
-    return tuple(int(s) for s in np.flatnonzero(np.all([c >= MIN_OBS_PER_SUBJECT for c in counts], axis=0)))
-
-
-def nested(samples: Sequence[Ints], /) -> bool:
-    """Say whether every sample belongs to one condition."""
-    present = sum((np.bincount(codes, minlength=_count(samples)) > 0).astype(int) for codes in samples)
-    return bool(np.max(present) <= 1)
-
-
-def _count(samples: Sequence[Ints]) -> int:
-    return 1 + int(max(codes.max() for codes in samples))
+    return tuple(int(s) for s in np.flatnonzero((sample_counts(samples) >= MIN_OBS_PER_SUBJECT).all(axis=0)))
 
 
 def analyse(
@@ -76,7 +66,7 @@ def analyse(
 ) -> Analysis:
     """Run the plan; samples that hold every condition are analysed one by one."""
     subjects = complete_samples(samples) if samples else ()
-    with fitting_threads(matrices[0].shape[1], n_jobs):
+    with thread_limits(matrices[0].shape[1], n_jobs):
         if len(subjects) >= 2:
             return _per_sample(matrices, plan, samples, subjects, n_jobs)
         return _pooled(matrices, plan, samples, n_jobs)
@@ -139,7 +129,7 @@ def _per_sample(
         wrap=lambda s: bar(s, desc="samples", disable=len(s) < 10),
     )
     joint = together(results)
-    chance = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed + 2)
+    chance = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed, purpose="chance")
     leading = [leading_count(s, null=float(chance.null_sigma[..., 0].max())) for s in chance.sigma]
     groups = _groups(joint.mean, joint.sigma, plan, leading)
     significance = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ..runtime.seeds import generator
 from ..runtime.threads import one_blas_thread
 from ..typing import Bools, Floats, Ints
 from .algorithm import scores
@@ -14,6 +15,8 @@ from .algorithm import scores
 BACKGROUND = 0
 #: rows looked at for the silhouette; more change its value by less than the gaps between candidates
 SILHOUETTE_ROWS = 2000
+#: relative differences in σ below this are rounding
+TIE_TOLERANCE = 1e-9
 #: most rounds that centres take to settle
 SETTLING_ROUNDS = 20
 
@@ -36,7 +39,8 @@ def leading_count(sigma: Floats, /, *, null: float = 0.0) -> int:
     stronger. `null` is the σ that chance gives: structure shared by all conditions leaves that much behind.
     Where no σ is above it, no vector leads.
     """
-    above = int((sigma > null).sum())
+    # a permutation may be the labels as they are: what is equal but for rounding is not above
+    above = int((sigma > null * (1 + TIE_TOLERANCE)).sum())
     if len(sigma) < 3 or above <= 1:
         return min(1, above)
     floor = np.finfo(float).tiny
@@ -138,7 +142,7 @@ def _silhouette(rows: Floats, labels: Ints, seed: int) -> float:
 
 def _some_of_each(labels: Ints, size: int, seed: int) -> Ints:
     """Draw rows so that every group keeps at least some: a plain draw could lose a small one."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "subsample")
     groups = [np.flatnonzero(labels == g) for g in np.unique(labels)]
     share = size // len(groups)
     return np.sort(np.concatenate([g if g.size <= share else rng.choice(g, share, replace=False) for g in groups]))

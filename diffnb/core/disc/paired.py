@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ..runtime.seeds import Purpose, draws
 from ..spectral.eigen import fix_signs
-from ..stats.resampling import map_seeds, p_values
+from ..stats.pvalues import monotone, permutation_pvalues
+from ..stats.resampling import map_draws
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Disc, Settings, disc
 from .feature_groups import FeatureGroups, same_group
@@ -95,6 +97,7 @@ def swap_test(
     *,
     n_permutations: int,
     seed: int,
+    purpose: Purpose = "permutations",
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Significance:
@@ -119,8 +122,8 @@ def swap_test(
         return shared_sigma([rng.permutation(n_conditions) for _ in results])
 
     observed = shared_sigma([np.arange(n_conditions)] * len(results))
-    null = np.stack(map_seeds(draw, seed, n_permutations, n_jobs=n_jobs, progress=progress))
-    return Significance(observed, np.maximum.accumulate(p_values(observed, null), axis=1), null)
+    null = np.stack(map_draws(draw, draws(seed, purpose, n_permutations), n_jobs=n_jobs, progress=progress))
+    return Significance(observed, monotone(permutation_pvalues(observed, null)), null)
 
 
 def stability_over_samples(
@@ -139,6 +142,5 @@ def stability_over_samples(
         joint = together([results[i] for i in rng.integers(len(results), size=len(results))])
         return np.stack([same_group(joint.mean[m], joint.sigma[m], group, seed) for m, group in enumerate(groups)])
 
-    # another stream than the permutations
-    draws = map_seeds(draw, seed + 1, n_bootstraps, n_jobs=n_jobs, progress=progress)
-    return np.asarray(np.mean(draws, axis=0))
+    found = map_draws(draw, draws(seed, "bootstraps", n_bootstraps), n_jobs=n_jobs, progress=progress)
+    return np.asarray(np.mean(found, axis=0))

@@ -11,16 +11,16 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..arrays.affine import Affine, AffineMap, inverse, standardized
 from ..arrays.gram_stats import GramStats, gram_fits, gram_stats, rest_of
 from ..arrays.ops import moments_of_each
 from ..arrays.row_chunks import Chunked, stacked
-from ..spectral.points import Columns, Part, standardized
+from ..runtime import budget
+from ..spectral.points import Columns
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Settings, disc, feature_walk, from_walks, points_from_sums
 
 Null: TypeAlias = Literal["labels", "connectivity"]
-#: bytes of products of features that may be kept, sample by sample
-KEPT_PRODUCTS = 1_000_000_000
 
 
 class Pooled(Protocol):
@@ -43,23 +43,23 @@ class _Stacked:
     """Those of a condition keep its mean and scale under the null of connectivity."""
 
     #: observations of all conditions under each other, or one part per condition where that would make it dense
-    parts: tuple[Part, ...]
+    parts: tuple[Affine, ...]
 
     @classmethod
     def of(cls, matrices: Sequence[Matrix], null: Null) -> _Stacked:
         if null == "labels":
-            return cls((Part(_under_each_other(matrices)),))
+            return cls((Affine(_under_each_other(matrices)),))
         parts = [
-            standardized(x, mean=mean, sd=np.sqrt(variance))
+            standardized(x, mean, inverse(np.sqrt(variance)))
             for x, (mean, variance) in zip(matrices, moments_of_each(matrices), strict=True)
         ]
         if not all(isinstance(part.x, np.ndarray) for part in parts):
             return cls(tuple(parts))
-        return cls((Part(np.concatenate([part.x for part in parts])),))
+        return cls((Affine(np.concatenate([part.x for part in parts])),))
 
     def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
         """σ of the conditions that these rows make."""
-        if len(self.parts) == 1 and self.parts[0].scale is None:
+        if len(self.parts) == 1 and self.parts[0].map.is_identity:
             x: Any = self.parts[0].x
             return disc([x[r] for r in rows], settings).sigma
         points = [self._columns(r) for r in rows]
@@ -69,7 +69,7 @@ class _Stacked:
         chosen = []
         for mine, part in zip(_by_condition(rows, [part.n_obs for part in self.parts]), self.parts, strict=True):
             if mine.size:
-                chosen.append(Part(part.x[mine], part.shift, part.scale))
+                chosen.append(Affine(part.x[mine], part.map))
         return Columns(tuple(chosen), within=True)
 
 
@@ -87,32 +87,31 @@ class _Summed:
     """Data that is read in runs: what the dealt rows sum up to comes from one pass, or from sums by sample."""
 
     matrices: Sequence[Chunked]
-    #: mean and scale of each condition under the null of connectivity
-    affine: list[tuple[Floats, Floats]]
+    #: of each condition under the null of connectivity
+    maps: list[AffineMap]
     #: per condition, the sample of each row, and what samples sum up to; empty where rows are dealt
     samples: Sequence[Ints]
     by_sample: list[dict[int, GramStats]]
 
     @classmethod
     def of(cls, matrices: Sequence[Chunked], null: Null, samples: Sequence[Ints]) -> _Summed:
-        affine = []
+        maps: list[AffineMap] = []
         if null == "connectivity":
             gram_stats(matrices)
             for mean, variance in moments_of_each(matrices):
-                sd = np.sqrt(variance)
-                affine.append((mean, np.divide(1.0, sd, out=np.zeros_like(sd), where=sd > 0)))
+                maps.append(AffineMap(mean, inverse(np.sqrt(variance))))
         n_sums = sum(len(np.unique(codes)) for codes in samples)
-        if not n_sums or n_sums * matrices[0].shape[1] ** 2 * 8 > KEPT_PRODUCTS:
-            return cls(matrices, affine, (), [])
+        if not n_sums or not budget.fits(8 * n_sums * matrices[0].shape[1] ** 2):
+            return cls(matrices, maps, (), [])
         # once for all tests of one analysis, which has one set of samples
         return cls(
-            matrices, affine, samples, matrices[0].remember("by_sample", partial(_sums_by_sample, matrices, samples))
+            matrices, maps, samples, matrices[0].remember("by_sample", partial(_sums_by_sample, matrices, samples))
         )
 
     def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
         """σ of the conditions that these rows make."""
         conditions = [self._from_samples(r) for r in rows] if self.by_sample else self._from_rows(rows)
-        if self.affine:
+        if self.maps:
             points = [Columns(parts, within=True) for parts in conditions]
         else:
             points = points_from_sums(conditions, settings.standardize)
@@ -127,7 +126,7 @@ class _Summed:
         )
 
     def _from_rows(self, rows: Sequence[Ints]) -> list[tuple[GramStats, ...]]:
-        if not self.affine:
+        if not self.maps:
             whole = stacked(self.matrices)
             pieces = [_Piece(dealt, 0, whole[r]) for dealt, r in enumerate(rows)]
             return [(sums,) for sums in self._sums(pieces, [gram_stats(self.matrices)], rows)]
@@ -158,10 +157,9 @@ class _Summed:
         return [found[i] for i in numbers]
 
     def _moved(self, sums: GramStats, condition: int) -> GramStats:
-        if not self.affine:
+        if not self.maps:
             return sums
-        mean, scale = self.affine[condition]
-        return replace(sums, shift=mean, scale=scale)
+        return replace(sums, map=self.maps[condition])
 
 
 def _sums_by_sample(matrices: Sequence[Chunked], samples: Sequence[Ints]) -> list[dict[int, GramStats]]:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..stats.resampling import bootstrap_rows, map_seeds, p_values, permuted_rows, permuted_samples
+from ..runtime.seeds import draws
+from ..stats.pvalues import monotone, permutation_pvalues
+from ..stats.resampling import bootstrap_rows, map_draws, permuted_rows, permuted_samples
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Settings, disc
 from .feature_groups import FeatureGroups, same_group
@@ -56,8 +58,10 @@ def permutation_test(
         rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
         return observations.sigma(rows, settings)
 
-    null_sigma = np.stack(map_seeds(draw, settings.seed, n_permutations, n_jobs=n_jobs, progress=progress))
-    pvals = np.maximum.accumulate(p_values(observed, null_sigma), axis=1)
+    null_sigma = np.stack(
+        map_draws(draw, draws(settings.seed, "permutations", n_permutations), n_jobs=n_jobs, progress=progress)
+    )
+    pvals = monotone(permutation_pvalues(observed, null_sigma))
     return Significance(observed, pvals, null_sigma)
 
 
@@ -71,9 +75,9 @@ def chance_sigma(matrices: Sequence[Matrix], settings: Settings, /, *, samples: 
         rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
         return float(observations.sigma(rows, small).max())
 
-    draws = CHANCE_DRAWS if matrices[0].shape[1] <= 1000 else 1
-    # a stream of its own, so that asking for p-values changes no groups
-    return max(map_seeds(draw, settings.seed + 2, draws))
+    n_draws = CHANCE_DRAWS if matrices[0].shape[1] <= 1000 else 1
+    # another stream than the permutations', so that asking for p-values changes no groups
+    return max(map_draws(draw, draws(settings.seed, "chance", n_draws)))
 
 
 def stability(
@@ -97,6 +101,5 @@ def stability(
             [same_group(result.vectors[m], result.sigma[m], group, settings.seed) for m, group in enumerate(groups)]
         )
 
-    # another stream than the permutations
-    draws = map_seeds(draw, settings.seed + 1, n_bootstraps, n_jobs=n_jobs, progress=progress)
-    return np.asarray(np.mean(draws, axis=0))
+    found = map_draws(draw, draws(settings.seed, "bootstraps", n_bootstraps), n_jobs=n_jobs, progress=progress)
+    return np.asarray(np.mean(found, axis=0))

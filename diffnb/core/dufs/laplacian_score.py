@@ -8,36 +8,32 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from ..arrays.affine import Affine, AffineMap, inverse_sd
 from ..arrays.column_blocks import load_column_blocks
-from ..arrays.ops import BLOCK, column_blocks, dense64, mean_and_variance
+from ..arrays.ops import column_blocks, dense64, mean_and_variance
 from ..arrays.row_chunks import Chunked
-from ..spectral.observation_knn import Scaled, nearest_rows
-from ..spectral.points import ROUNDING
+from ..runtime import budget
+from ..spectral.observation_knn import loaded_rows, nearest_rows
 from ..typing import Floats, Ints, Matrix
 
 EdgeWeights: TypeAlias = Literal["binary", "heat"]
 
 EDGE_WEIGHTS = ("binary", "heat")
-#: numbers up to which data that is read in runs is loaded to find neighbours; larger data is read several times
-LOADED = BLOCK
-#: bytes of the columns that are in memory together, where data is read in runs
-SLAB = 128_000_000
 
 
-def scaled(x: Matrix, /) -> Matrix | Scaled:
+def scaled(x: Matrix, /) -> Matrix | Affine:
     """Divide every column by its standard deviation, sparse ones staying sparse: distances need no centring."""
     mean, variance = mean_and_variance(x)
-    spreads = variance > ROUNDING * (variance + mean**2)
-    inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros(x.shape[1]), where=spreads)
+    scale = inverse_sd(mean, variance)
     if isinstance(x, Chunked):
-        return Scaled(x.centered(mean), inverse)
+        return Affine(x.centered(mean), AffineMap(scale=scale))
     if sp.issparse(x):
-        return sp.csr_array(x).multiply(inverse).tocsr()
+        return sp.csr_array(x).multiply(scale).tocsr()
     # centred all the same where it is free: a large mean costs digits
-    return (dense64(x) - mean) * inverse
+    return (dense64(x) - mean) * scale
 
 
-def neighbor_graph(x: Matrix | Scaled, n_neighbors: int, /, *, weights: EdgeWeights = "binary") -> sp.csr_array:
+def neighbor_graph(x: Matrix | Affine, n_neighbors: int, /, *, weights: EdgeWeights = "binary") -> sp.csr_array:
     """Symmetric graph of observations; an edge stands if either end asks for it."""
     distances, indices = _neighbors(x, n_neighbors)
     if weights == "binary":
@@ -52,16 +48,16 @@ def neighbor_graph(x: Matrix | Scaled, n_neighbors: int, /, *, weights: EdgeWeig
     return sp.csr_array(one_way.maximum(one_way.T))
 
 
-def _neighbors(x: Matrix | Scaled, count: int) -> tuple[Floats, Ints]:
+def _neighbors(x: Matrix | Affine, count: int) -> tuple[Floats, Ints]:
     from sklearn.neighbors import NearestNeighbors
 
     if isinstance(x, Chunked):
-        x = Scaled(x.centered(mean_and_variance(x)[0]))
-    if isinstance(x, Scaled):
-        if x.x.shape[0] * x.x.shape[1] > LOADED:
+        x = Affine(x.centered(mean_and_variance(x)[0]))
+    if isinstance(x, Affine):
+        if not budget.fits(8 * x.n_obs * x.n_features, "block"):
             indices, squared = nearest_rows(x, count)
             return np.sqrt(squared), indices
-        x = x.loaded(np.arange(x.x.shape[0]))
+        x = loaded_rows(x, np.arange(x.n_obs))
     x = x if sp.issparse(x) else dense64(x)
     search = NearestNeighbors(n_neighbors=count, algorithm="brute" if sp.issparse(x) else "auto").fit(x)
     distances, indices = search.kneighbors()
@@ -73,7 +69,7 @@ def _slabs(x: Matrix) -> Iterator[tuple[slice, Matrix]]:
     if not isinstance(x, Chunked):
         yield from column_blocks(x)
         return
-    for where, (slab,) in load_column_blocks([x], SLAB):
+    for where, (slab,) in load_column_blocks([x]):
         for within, block in column_blocks(slab):
             yield slice(where.start + within.start, where.start + within.stop), block
 

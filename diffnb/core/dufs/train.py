@@ -8,10 +8,11 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..arrays.affine import AffineMap, inverse_sd
 from ..arrays.ops import dense64, mean_and_variance, rows_of
 from ..arrays.row_chunks import Chunked
+from ..runtime import budget
 from ..runtime.progress import quietly
-from ..spectral.points import ROUNDING
 from ..typing import Floats, Ints, Matrix
 from .objective import Evaluated, Gates, evaluate
 from .smoothness import Graph, score_of
@@ -34,8 +35,6 @@ ALL, OPENED = 0.98, 0.5
 #: which it must
 WINDOW, NOISY_WINDOW, GAIN = 20, 60, 1e-3
 MOMENTUM, SECOND = 0.9, 0.999
-#: numbers in the batches that one pass over data read in runs gathers, 256 MB
-GATHERED = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +83,7 @@ class Observations:
     """Standardised observations, a batch at a time: nothing sparse or large is made dense whole."""
 
     x: Matrix
-    mean: Floats
-    inverse: Floats
+    map: AffineMap
     batch_size: int
     #: all of them standardised, where they fit into one batch
     whole: Floats | None
@@ -122,9 +120,7 @@ class Observations:
 
     def take(self, rows: Ints) -> Floats:
         """Take some observations, dense and standardised."""
-        block = dense64(rows_of(self.x, rows)) - self.mean
-        block *= self.inverse
-        return block
+        return self.map.of(dense64(rows_of(self.x, rows)))
 
 
 def observations(x: Matrix, /, *, standardize: Literal["global"] | None, batch_size: int | None) -> Observations:
@@ -135,16 +131,14 @@ def observations(x: Matrix, /, *, standardize: Literal["global"] | None, batch_s
     n, d = x.shape
     size = n if batch_size is None else min(batch_size, n)
     if standardize is None:
-        mean, inverse = np.zeros(d), np.ones(d)
+        standardizing = AffineMap()
     else:
         mean, variance = mean_and_variance(x)
-        # a spread that is rounding of the mean is none
-        spreads = variance > ROUNDING * (variance + mean**2)
-        inverse = np.divide(1.0, np.sqrt(variance), out=np.zeros(d), where=spreads)
+        standardizing = AffineMap(mean, inverse_sd(mean, variance))
     if getattr(x, "format", "csr") == "csc":
         x = x.tocsr()
-    at_once = max(1, GATHERED // (size * d)) if isinstance(x, Chunked) else 1
-    ready = Observations(x, mean, inverse, size, None, at_once)
+    at_once = budget.count(8 * size * d, "kept") if isinstance(x, Chunked) else 1
+    ready = Observations(x, standardizing, size, None, at_once)
     return replace(ready, whole=ready.take(np.arange(n))) if size == n else ready
 
 

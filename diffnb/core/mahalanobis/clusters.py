@@ -13,8 +13,8 @@ from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
 
 from ..arrays.ops import columns, cross, gram, matmul
+from ..runtime.seeds import draws, generator
 from ..spectral.eigen import leading_eigenpairs
-from ..stats.resampling import child_seeds
 from ..typing import Floats, Ints, Matrix
 from .covariance import PRODUCTS_MOST, Observed
 
@@ -49,7 +49,7 @@ def cluster_features(data: Observed, n_clusters: int, /, *, seed: int = 0) -> In
     """
     if data.products is not None:
         return cluster_by_products(data.products, n_clusters)
-    some = _some_columns(data.x, PRODUCTS_MOST, np.random.default_rng(seed))
+    some = _some_columns(data.x, PRODUCTS_MOST, generator(seed, "subsample"))
     centres = matmul(some, _averages(cluster_by_products(gram(some), n_clusters)))
     return in_order(_rounds_on_columns(data.x, centres))
 
@@ -84,13 +84,15 @@ def gap_statistic(
     """
     products = data.products
     if products is None or len(products) > GAP_FEATURES:
-        products = gram(_some_columns(data.x, GAP_FEATURES, np.random.default_rng(seed)))
+        products = gram(_some_columns(data.x, GAP_FEATURES, generator(seed, "subsample")))
     points = _on_principal_axes(products, seed)
     most = min(most, len(points) - 1)
     k = np.arange(1, most + 1)
     found = _log_within(points, most)
     low, high = points.min(axis=0), points.max(axis=0)
-    drawn_points = (np.random.default_rng(s).uniform(low, high, points.shape) for s in child_seeds(seed, n_references))
+    drawn_points = (
+        np.random.default_rng(s).uniform(low, high, points.shape) for s in draws(seed, "references", n_references)
+    )
     references = np.array([_log_within(p, most) for p in drawn_points])
     gap = references.mean(axis=0) - found
     error = references.std(axis=0) * np.sqrt(1 + 1 / n_references)

@@ -13,13 +13,12 @@ from ..arrays.column_blocks import load_column_blocks
 from ..arrays.gram_stats import gram_fits, gram_stats
 from ..arrays.ops import cross, dense64, float64, gram, matmul, mean_and_variance, rows_of
 from ..arrays.row_chunks import Chunked, added, reduce
+from ..runtime.seeds import generator
 from ..spectral.eigen import leading_eigenpairs
 from ..typing import Floats, Ints, Matrix
 
 #: more features than this are not multiplied with one another
 PRODUCTS_MOST = 5000
-#: bytes of the features that are in memory together, where data is read in runs
-SLAB = 128_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +70,7 @@ class Observed:
         elif n <= PRODUCTS_MOST:
             symmetric, rank = self._between_observations(), min(m, n - 1)
         else:
-            drawn = np.sort(np.random.default_rng(seed).choice(n, PRODUCTS_MOST, replace=False))
+            drawn = np.sort(generator(seed, "subsample").choice(n, PRODUCTS_MOST, replace=False))
             return observed(rows_of(self.x, drawn)).spectrum()
         values = np.linalg.eigvalsh(symmetric)[::-1]
         return np.maximum(values[:rank], 0.0), n, m
@@ -91,7 +90,7 @@ class Observed:
     def _between_read(self) -> Floats:
         """Sum the same up over features, as many as fit in memory at a time."""
         total = np.zeros((self.x.shape[0], self.x.shape[0]))
-        for where, (slab,) in load_column_blocks([self.x], SLAB):
+        for where, (slab,) in load_column_blocks([self.x]):
             if sp.issparse(slab):
                 slab = float64(slab)
                 along = np.asarray(slab @ self.mean[where]).ravel()
@@ -142,4 +141,4 @@ def observed(x: Matrix, /) -> Observed:
 
 def _products_read(x: Chunked) -> Floats:
     (sums,) = gram_stats([x])
-    return sums.inner(slice(0, x.shape[1]))
+    return sums.gram(slice(0, x.shape[1]))

@@ -15,11 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays.column_blocks import load_column_blocks
-from ..arrays.ops import BLOCK, dense64, matmul
+from ..arrays.ops import dense64, matmul
 from ..arrays.row_chunks import Chunked
+from ..runtime import budget
 from ..typing import Floats, Ints, Matrix
 from .clusters import cluster_by_products, indicators
-from .covariance import SLAB, Observed
+from .covariance import Observed
 from .metric import (
     RANK,
     Eigenvalues,
@@ -37,10 +38,8 @@ from .metric import (
 Clustering: TypeAlias = Literal["shared", "each"]
 #: neighbourhoods looked at to choose the number of components
 LOOKED_AT = 200
-#: numbers in one run of neighbourhoods, 64 MB
-RUN = 8_000_000
-#: numbers that are in memory together where data is read in runs, 256 MB: products of neighbourhoods, or rows
-HELD = 32_000_000
+#: and the numbers in them; not a matter of the memory budget, since the choice depends on it
+MAX_CONSULTED_NUMBERS = 8_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +152,14 @@ def all_distances(local: Local, /, *, wrap: Callable[[Iterator[Ints]], Iterator[
 
 def runs(n: int, each: int, /) -> Iterator[Ints]:
     """Part samples into runs, of as many as fit in memory when each takes `each` numbers."""
-    step = max(1, RUN // max(1, each))
+    step = budget.count(8 * each)
     for start in range(0, n, step):
         yield np.arange(start, min(start + step, n))
 
 
 def some(n: int, each: int, /) -> Ints:
     """Take some samples, evenly spread, as many as fit in memory."""
-    count = min(n, LOOKED_AT, max(1, BLOCK // max(1, each)))
+    count = min(n, LOOKED_AT, max(1, MAX_CONSULTED_NUMBERS // max(1, each)))
     return np.unique(np.linspace(0, n - 1, count).astype(int))
 
 
@@ -207,13 +206,14 @@ def _by_products(plan: Plan) -> bool:
 def _products_read(x: Chunked, neighborhoods: Ints) -> Iterator[tuple[Ints, Floats]]:
     """Inner products within neighbourhoods, summed up over features, as many as fit in memory at a time."""
     n, size = neighborhoods.shape
-    for start in range(0, n, max(1, HELD // size**2)):
-        group = np.arange(start, min(start + max(1, HELD // size**2), n))
+    step = budget.count(8 * size**2, "kept")
+    for start in range(0, n, step):
+        group = np.arange(start, min(start + step, n))
         total = np.zeros((group.size, size, size))
         around = neighborhoods[group]
         rows, places = np.unique(around, return_inverse=True)
         places = places.reshape(around.shape)
-        for where, (slab,) in load_column_blocks([x[rows]], SLAB):
+        for where, (slab,) in load_column_blocks([x[rows]]):
             slab = slab.tocsr() if sp.issparse(slab) else slab
             for part in runs(group.size, size * (where.stop - where.start)):
                 total[part] += _products(_centred(_gathered(slab, places[part])))

@@ -9,21 +9,21 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from ..arrays.ops import BLOCK, dense64, matmul, mean_and_variance
+from ..arrays.affine import Affine
+from ..arrays.ops import dense64, matmul, mean_and_variance
 from ..arrays.row_chunks import Chunked
+from ..runtime import budget
 from ..spectral.distances import smallest
 from ..spectral.eigen import leading_eigenpairs, walk_eigenvectors
-from ..spectral.observation_knn import Scaled, nearest_rows
+from ..spectral.observation_knn import nearest_rows
 from ..spectral.walk import random_walk
 from ..typing import Floats, Ints, Matrix
 from .covariance import Observed
-from .local import HELD, RUN, Local, runs, some
+from .local import Local, runs, some
 
 #: neighbourhoods are exact up to this many multiplications of pairs (n² m), and above it among principal components
 EXACT_WORK = 10_000_000_000
 AXES = 50
-#: numbers up to which data that is read in runs is loaded to find neighbours; larger data is read several times
-LOADED = BLOCK
 #: candidates for each neighbour that is kept
 CANDIDATES = 3
 #: coordinates up to which a tree finds neighbours faster than trying all pairs
@@ -60,8 +60,8 @@ def nearest_points(points: Matrix, count: int, /) -> Nearest:
     from sklearn.neighbors import NearestNeighbors
 
     if isinstance(points, Chunked):
-        if points.shape[0] * points.shape[1] > LOADED:
-            indices, squared = nearest_rows(Scaled(points.centered(mean_and_variance(points)[0])), count)
+        if not budget.fits(8 * points.shape[0] * points.shape[1], "block"):
+            indices, squared = nearest_rows(Affine(points.centered(mean_and_variance(points)[0])), count)
             return Nearest(indices, np.sqrt(squared))
         points = points.load()
     method = "kd_tree" if points.shape[1] <= TREE_MOST and not sp.issparse(points) else "brute"
@@ -113,7 +113,7 @@ def nearest_of_candidates(
         for rows in wrap(_runs_of_like_degree(pairs, local, np.arange(n))):
             _measure(local, pairs, rows, squared)
     else:
-        for group in wrap(_sharing(pairs, max(1, HELD // local.coordinates.shape[1]))):
+        for group in wrap(_sharing(pairs, budget.count(8 * local.coordinates.shape[1], "kept"))):
             nearby = local.holding(_with_candidates(pairs, group))
             for rows in _runs_of_like_degree(pairs, nearby, group):
                 _measure(nearby, pairs, rows, squared)
@@ -211,10 +211,10 @@ def _runs_of_like_degree(pairs: sp.csr_matrix, local: Local, samples: Ints) -> l
     parted: list[Ints] = []
     while start < order.size:
         # the last of a run has the most candidates: look ahead as far as it allows
-        step = max(1, RUN // (q * max(int(degrees[order[start]]), local.n_components)))
+        step = budget.count(8 * q * max(int(degrees[order[start]]), local.n_components))
         stop = min(start + step, order.size)
         most = max(int(degrees[order[stop - 1]]), local.n_components)
-        stop = min(stop, start + max(1, RUN // (q * most)))
+        stop = min(stop, start + budget.count(8 * q * most))
         parted.append(order[start:stop])
         start = stop
     return parted

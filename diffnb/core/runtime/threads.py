@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -14,20 +15,43 @@ from typing import Any
 
 #: below this many features one thread is quickest: starting and joining more costs more than it saves, and on a
 #: busy machine (Binder, a shared server) waiting threads can make a small problem a hundred times slower
-SMALL = 600
+SMALL_FEATURES = 600
 #: numbers in an array that is worth sharing between threads
-WORTH_SHARING = 1_000_000
+MIN_SHARED_NUMBERS = 1_000_000
+#: threads of a pool, however many cores there are
 MAX_WORKERS = 8
+
+_max_workers: ContextVar[int | None] = ContextVar("diffnb_max_workers", default=None)
 
 
 @contextmanager
-def fitting_threads(n_features: int, n_jobs: int | None = None, /) -> Iterator[None]:
-    """Keep BLAS to one thread for small problems, and where jobs already fill the cores."""
-    if n_features <= SMALL or n_jobs not in (None, 1):
-        with one_blas_thread():
+def thread_limits(n_features: int, n_jobs: int | None = None, /) -> Iterator[None]:
+    """Limit threads to what a problem gains from and a user asked for.
+
+    With `n_jobs`, BLAS keeps to one thread, since jobs fill the cores, and no pool of threads is larger than that;
+    `n_jobs=1` is one thread everywhere. Without it, small problems keep BLAS to one thread.
+    """
+    token = _max_workers.set(_max_workers.get() if n_jobs is None else _effective(n_jobs))
+    try:
+        if n_features <= SMALL_FEATURES or n_jobs is not None:
+            with one_blas_thread():
+                yield
+        else:
             yield
-    else:
-        yield
+    finally:
+        _max_workers.reset(token)
+
+
+def n_workers(at_most: int = MAX_WORKERS, /) -> int:
+    """Return the number of threads for a pool: the cores, but no more than `n_jobs` of `thread_limits` allows."""
+    allowed = _max_workers.get() or os.cpu_count() or 1
+    return max(1, min(MAX_WORKERS, allowed, at_most))
+
+
+def _effective(n_jobs: int) -> int:
+    import joblib
+
+    return int(joblib.effective_n_jobs(n_jobs))
 
 
 @contextmanager
@@ -109,8 +133,8 @@ def _blas_of_scipy() -> list[Any]:
 def by_rows(work: Callable[[slice], None], shape: tuple[int, int], /) -> None:
     """Call `work` on runs of rows, side by side where the array is large enough to gain from it."""
     rows, columns = shape
-    workers = min(MAX_WORKERS, os.cpu_count() or 1)
-    if workers == 1 or rows * columns < WORTH_SHARING:
+    workers = n_workers()
+    if workers == 1 or rows * columns < MIN_SHARED_NUMBERS:
         work(slice(0, rows))
         return
     edges = [rows * i // workers for i in range(workers + 1)]

@@ -16,12 +16,14 @@ from scipy import special
 from scipy.linalg import helmert
 
 from ..arrays.column_blocks import load_column_blocks
-from ..arrays.ops import BLOCK, columns, dense64
+from ..arrays.ops import columns, dense64
 from ..arrays.row_chunks import Chunked
+from ..runtime import budget
+from ..stats.pvalues import floored
 from ..typing import Floats, Ints, Matrix
 from .connectivity import varying
 from .correlation_blocks import Units, over_correlation_blocks
-from .marginal import SLAB, Tested, TwoSample, by_columns, in_blocks, t_test, welch
+from .marginal import Tested, TwoSample, by_columns, in_blocks, t_test, welch
 
 #: observations that a sample needs in a condition
 MIN_OBS_PER_SAMPLE = 5
@@ -64,7 +66,7 @@ def two_sample_by_sample(
     """Compare means, log-spreads and quantile functions of the samples, feature by feature."""
     if isinstance(group, Chunked):
         # only summaries slab by slab: how many directions samples move in is told by all features together
-        slabs = load_column_blocks([group, reference], SLAB)
+        slabs = load_column_blocks([group, reference])
         summaries = [_summaries(ours, theirs, samples, n_jobs) for _, (ours, theirs) in slabs]
         return _compare_summaries(np.concatenate(summaries, axis=2), samples)
     return _compare_summaries(_summaries(group, reference, samples, n_jobs), samples)
@@ -73,7 +75,7 @@ def two_sample_by_sample(
 def _summaries(group: Matrix, reference: Matrix, samples: Design, n_jobs: int | None) -> Floats:
     """Sum up every sample, feature by feature: samples × summaries × features."""
     group, reference = by_columns(group), by_columns(reference)
-    width = max(1, BLOCK // (2 * (group.shape[0] + reference.shape[0])))
+    width = budget.count(16 * (group.shape[0] + reference.shape[0]))
 
     def summarise(where: slice) -> Floats:
         parts = ((group, samples.group), (reference, samples.reference))
@@ -131,7 +133,7 @@ def compare_vectors(products: Floats, samples: Design, /) -> Tested:
     ratio = np.divide(squared, error, out=np.ones_like(error), where=known)
     spread = np.sqrt(2 / directions * (1 + 1 / np.where(known, df, 1.0)))
     pval = special.fdtrc(directions, directions * np.where(known, df, 1.0), ratio)
-    return Tested(np.where(known, (ratio - 1) / spread, np.nan), np.where(known, pval, np.nan))
+    return Tested(np.where(known, (ratio - 1) / spread, np.nan), np.where(known, floored(pval), np.nan))
 
 
 def _inner_products(z: Floats, diagonal: bool) -> tuple[Floats, Floats]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control
 
+from ..stats.pvalues import adjusted
 from ..typing import Floats, Ints, Matrix
 from .by_sample import Design, connectivity_by_sample, design, two_sample_by_sample
 from .connectivity import connectivity
@@ -52,15 +52,6 @@ def scorecard(
     return _card([simple.mean, simple.spread, simple.distribution, related])
 
 
-def adjust(pval: Floats, /) -> Floats:
-    """Benjamini–Hochberg over what was tested; NaN stays NaN."""
-    adjusted = np.full(pval.shape, np.nan)
-    tested = np.isfinite(pval)
-    if tested.any():
-        adjusted[tested] = false_discovery_control(np.clip(pval[tested], 0.0, 1.0))
-    return adjusted
-
-
 def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:
     """Name the kind of difference that dominates in every row.
 
@@ -81,5 +72,5 @@ def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:
 def _card(tested: Sequence[Tested]) -> Scorecard:
     stat = np.stack([t.stat for t in tested], axis=1)
     pval = np.stack([t.pval for t in tested], axis=1)
-    pval_adj = np.stack([adjust(t.pval) for t in tested], axis=1)
+    pval_adj = np.stack([adjusted(t.pval) for t in tested], axis=1)
     return Scorecard(stat, pval, pval_adj, dominant_kind(stat, pval_adj))

@@ -17,6 +17,8 @@ from scipy import special
 from scipy.linalg import hadamard
 
 from ..arrays.ops import column_summaries, columns
+from ..runtime.seeds import generator
+from ..stats.pvalues import floored
 from ..typing import Bools, Floats, Ints, Matrix
 from .correlation_blocks import Units, over_correlation_blocks
 from .marginal import Tested, by_columns
@@ -74,7 +76,7 @@ def tail_pval(observed: Floats, null: Floats, /) -> Floats:
     share = (beyond.size + 1) / (ordered.size + 1)
     reach = np.maximum(observed - border, 0.0) / scale
     log_tail = -reach if shape < 1e-6 else -np.log1p(shape * reach) / shape
-    return np.asarray(np.where(observed > border, share * np.exp(log_tail), by_rank))
+    return floored(np.where(observed > border, share * np.exp(log_tail), by_rank))
 
 
 def _pareto(beyond: Floats) -> tuple[float, float]:
@@ -88,7 +90,7 @@ def _pareto(beyond: Floats) -> tuple[float, float]:
 
 def _over_deals(matrices: Sequence[Matrix], n_folds: int, seed: int, n_jobs: int | None) -> tuple[Floats, Floats]:
     """Deal out folds; further deals only add to the null distribution where features are few."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "folds")
     n_features = matrices[0].shape[1]
     n_values = n_features * len(_null_pairs(NULL_CONTRASTS[n_folds], n_features))
     n_labelings = min(MAX_DEALS, -(-ENOUGH // n_values)) if n_features <= FEW_FEATURES else 1

@@ -9,15 +9,14 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..arrays.ops import BLOCK, cross, dense64, gram, moments_of_each
+from ..arrays.ops import cross, dense64, gram, moments_of_each
 from ..arrays.row_chunks import Chunked, added, reduce
-from ..runtime.threads import fitting_threads
+from ..runtime import budget
+from ..runtime.threads import thread_limits
 from ..typing import Floats, Ints, Matrix
 
 #: features on either side of the pairs that are looked at together
 TILE = 128
-#: bytes of correlations that one pass over the rows gives
-BAND = 200_000_000
 #: a spread below this share of the mean is rounding
 CONSTANT = 1e-12
 #: two runs of features
@@ -64,7 +63,7 @@ def over_correlation_blocks(
     with Parallel(n_jobs=n_jobs or 1, require="sharedmem") as parallel:
         for correlate, tiles in source:
             # products of tiles are too small for BLAS to share out; tiles are shared out instead
-            with fitting_threads(0):
+            with thread_limits(0):
                 results = parallel(delayed(add)(correlate, first, second) for first, second in tiles)
             for (first, second), (to_rows, to_columns) in zip(tiles, results, strict=True):
                 if not total.size:
@@ -77,7 +76,7 @@ def over_correlation_blocks(
 def _in_memory(units: Sequence[Units]) -> Iterator[tuple[Correlate, list[Tile]]]:
     """Walk over pairs of wide blocks of features, made dense two at a time, and the tiles inside."""
     n_features = units[0].matrix.shape[1]
-    wide = TILE * max(1, BLOCK // (TILE * max(unit.matrix.shape[0] for unit in units)))
+    wide = TILE * budget.count(8 * TILE * max(unit.matrix.shape[0] for unit in units))
     blocks = [slice(start, min(start + wide, n_features)) for start in range(0, n_features, wide)]
     for number, rows in enumerate(blocks):
         left = [x for unit in units for x in unit.correlators(rows)]
@@ -109,7 +108,7 @@ def _streamed(units: Sequence[Units]) -> Iterator[tuple[Correlate, list[Tile]]]:
     ]
     n_features, start = parts[0].shape[1], 0
     while start < n_features:
-        width = TILE * max(1, BAND // (TILE * 8 * len(parts) * (n_features - start)))
+        width = TILE * budget.count(8 * TILE * len(parts) * (n_features - start), "kept")
         band = slice(start, min(start + width, n_features))
         correlations = reduce(around, partial(_products_of_band, band), added)
         for products, n, mean, scale in zip(correlations, sizes, apart, inverse, strict=True):

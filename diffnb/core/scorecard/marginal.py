@@ -15,13 +15,12 @@ from scipy import special
 from ..arrays.column_blocks import load_column_blocks
 from ..arrays.ops import dense64
 from ..arrays.row_chunks import Chunked
+from ..stats.pvalues import floored
 from ..typing import Bools, Floats, Ints, Matrix
 
 LAST_BIT = np.uint64(1)
 #: numbers in a block of columns that is sorted at once: what stays close to the processor
 SORTED = 250_000
-#: bytes of columns that are in memory at once where data is read in runs of rows
-SLAB = 300_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def two_sample(group: Matrix, reference: Matrix, /, *, n_jobs: int | None = None
 
 def by_column_blocks(matrices: Sequence[Chunked], work: Callable[[Matrix, Matrix], TwoSample], /) -> TwoSample:
     """Compare as many columns at a time as fit into memory, each time in a pass over the rows."""
-    slabs = [work(*loaded) for _, loaded in load_column_blocks(matrices, SLAB)]
+    slabs = [work(*loaded) for _, loaded in load_column_blocks(matrices)]
     kinds = [[getattr(slab, kind) for slab in slabs] for kind in ("mean", "spread", "distribution")]
     joined = [
         Tested(np.concatenate([t.stat for t in tested]), np.concatenate([t.pval for t in tested])) for tested in kinds
@@ -98,7 +97,7 @@ def t_test(difference: Floats, error: Floats, df: Floats | float) -> Tested:
     with np.errstate(divide="ignore", invalid="ignore"):
         stat = np.where(difference == 0, 0.0, difference / error)
     pval = np.where(np.isfinite(stat), 2 * special.stdtr(np.where(error > 0, df, 1.0), -np.abs(stat)), 0.0)
-    return Tested(stat, pval)
+    return Tested(stat, floored(pval))
 
 
 def _compare_block(group: Floats, reference: Floats) -> Floats:
@@ -226,4 +225,4 @@ def shifted_gamma_sf(x: Floats, cumulants: Floats) -> Floats:
     scale = third / (2 * variance)
     shape = 4 * variance**3 / third**2
     tail = special.gammaincc(shape, np.maximum((x - mean) / scale + shape, 0.0))
-    return np.where(cumulants[1] > 0, tail, 1.0)  # what cannot vary is never in the tail
+    return np.where(cumulants[1] > 0, floored(tail), 1.0)  # what cannot vary is never in the tail

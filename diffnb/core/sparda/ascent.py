@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..runtime.seeds import generator
 from ..spectral.eigen import start_vector
 from ..typing import Floats, Ints
 from .divergence import Divergence, evaluate
@@ -104,7 +105,7 @@ def starts(deals: Labelings, /, *, relaxed: bool = False, seed: int = 0) -> Floa
     """
     p, everyone = deals.n_features, np.arange(deals.n_labelings)
     n, m = deals.left.shape[1], deals.right.shape[1]
-    rng = np.random.default_rng([seed, p])
+    rng = generator(seed, "starts", p)
     # a feature that is constant has no part in any product: it must not come in by chance
     a, b = (np.tile(rng.standard_normal(size), (deals.n_labelings, 1)) for size in (n, m))
     a, b = np.concatenate([np.full_like(a, 1 / n), a]), np.concatenate([np.full_like(b, -1 / m), b])

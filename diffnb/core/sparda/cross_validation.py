@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -10,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..runtime.progress import bar
-from ..runtime.threads import MAX_WORKERS
+from ..runtime.seeds import generator
+from ..runtime.threads import n_workers
 from ..typing import Floats, Ints
 from .ascent import N_STARTS
 from .divergence import evaluate
@@ -78,7 +78,7 @@ def cross_validate(
     `samples` holds the sample of every row of each side: whole samples are held out then. Work that takes more
     than a second shows a bar named `progress`.
     """
-    rng = np.random.default_rng([search.seed, deals.n_features, 5])
+    rng = generator(search.seed, "folds", deals.n_features)
     n, m = deals.left.shape[1], deals.right.shape[1]
     wide = deals.n_features > WIDE
     repeats = 1 if wide else REPEATS
@@ -97,8 +97,7 @@ def cross_validate(
             each = N_STARTS * max(len(batch) for batch in batches) * (deals.n_obs + deals.n_features)
             tried = run_concurrently(deals.streamed, work, batches, room_for(each), tick=shown.update)
         return HeldOut(np.concatenate(tried), repeats)
-    workers = min(MAX_WORKERS, os.cpu_count() or 1, len(batches))
-    with shown, ThreadPoolExecutor(workers) as pool:
+    with shown, ThreadPoolExecutor(n_workers(len(batches))) as pool:
         tried = []
         for found in pool.map(work, batches):
             tried.append(found)

@@ -11,9 +11,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..arrays.ops import matmul
 from ..runtime.progress import bar
-from ..runtime.threads import fitting_threads
+from ..runtime.seeds import draws
+from ..runtime.threads import thread_limits
 from ..spectral.eigen import start_vector
-from ..stats.resampling import child_seeds, map_seeds, p_values, permuted_rows, permuted_samples
+from ..stats.pvalues import permutation_pvalues
+from ..stats.resampling import map_draws, permuted_rows, permuted_samples
 from ..typing import Floats, Ints, Matrix, Standardize
 from .ascent import N_STARTS
 from .cross_validation import cross_validate
@@ -88,7 +90,7 @@ def sparda(
 
     `samples` holds the sample of each row of `x` and of `y`; whole samples are held out and permuted then.
     """
-    with fitting_threads(1):  # thin products: threads of BLAS would mostly wait for each other
+    with thread_limits(1):  # thin products: threads of BLAS would mostly wait for each other
         deals = labelings_of(x, y, standardize=settings.standardize)
         found: list[Projection] = []
         for i in range(settings.n_projections):
@@ -194,14 +196,13 @@ def permutation_test(
         dealt = [_dealt(sizes, samples, rng) for _ in range(each)]
         return _objectives(deals, dealt, ks, settings)
 
-    # another stream than starts and folds
-    seed = settings.seed + 1
+    seeds = draws(settings.seed, "permutations", n_batches)
     if deals.streamed is None:
-        drawn = map_seeds(draw, seed, n_batches, n_jobs=n_jobs, progress=progress)
+        drawn = map_draws(draw, seeds, n_jobs=n_jobs, progress=progress)
     else:
         together = room_for(each * N_STARTS * (deals.n_obs + p))
         with bar(total=n_batches, desc=progress, disable=progress is None, delay=1.0) as shown:
-            rngs = [np.random.default_rng(child) for child in child_seeds(seed, n_batches)]
+            rngs = [np.random.default_rng(child) for child in seeds]
             drawn = run_concurrently(deals.streamed, draw, rngs, together, tick=shown.update)
     null = np.concatenate(drawn)[:count]
     observed = follow(deals, ks, search).objective
@@ -209,7 +210,7 @@ def permutation_test(
         heights = _standing_out(np.concatenate([observed, null]))
     else:
         heights = np.concatenate([observed, null])[:, int(np.searchsorted(ks, wanted))]
-    return float(p_values(heights[:1], heights[1:, None])[0])
+    return float(permutation_pvalues(heights[:1], heights[1:, None])[0])
 
 
 def _dealt(sizes: Sequence[int], samples: Sequence[Ints], rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -16,77 +16,18 @@ from typing import TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays.ops import BLOCK, dense64, moments_of_each
+from ..arrays.affine import Affine, AffineMap, inverse_sd
+from ..arrays.ops import dense64, moments_of_each
 from ..arrays.row_chunks import Chunked, stacked
+from ..runtime import budget
 from ..typing import Floats, Ints, Matrix, Standardize
 from .coupling import Coupling
-from .streamed_operator import HELD, Streamed
+from .streamed_operator import Streamed
 
-#: a variance below this share of the mean square is rounding: the feature is constant
-ROUNDING = 1e-14
-#: sparse data of at most so many numbers is made dense: one block, as everywhere
-SMALL = BLOCK
-#: data that is read in runs is loaded up to so many numbers: hundreds of passes would take longer than all else
-LOADED = 2 * BLOCK
+#: single precision is kept in data of more numbers than this
+MAX_NUMBERS_IN_DOUBLE = 8_000_000
 #: both populations of a deal as dense arrays
 SidesOf: TypeAlias = Callable[[int], tuple[Floats, Floats]]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some observations, (z − shift) · scale; the affine part is never applied to sparse ones."""
-
-    z: Matrix
-    shift: Floats | None = None
-    scale: Floats | None = None
-
-    @property
-    def n_obs(self) -> int:
-        """Number of observations."""
-        return int(self.z.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return int(self.z.shape[1])
-
-    def matmul(self, beta: Floats, /) -> Floats:
-        """Rows of directions times the observations, directions × observations."""
-        if self.scale is None or self.shift is None:
-            return _matmul(self.z, beta)
-        scaled = beta * self.scale
-        return _matmul(self.z, scaled) - (scaled @ self.shift)[:, None]
-
-    def rmatmul(self, c: Floats, /) -> Floats:
-        """Rows of weights of observations times the data, rows × features."""
-        if self.scale is None or self.shift is None:
-            return _rmatmul(self.z, c)
-        return (_rmatmul(self.z, c) - np.outer(c.sum(axis=1), self.shift)) * self.scale
-
-    def both(self, c: Floats, /) -> tuple[Floats, Floats]:
-        """Rows of weights of observations times the data, and times the squared data."""
-        squared = self.z.multiply(self.z).tocsr() if sp.issparse(self.z) else np.square(self.z, dtype=np.float64)
-        first, second = _rmatmul(self.z, c), _rmatmul(squared, c)
-        if self.scale is not None and self.shift is not None:
-            mass = c.sum(axis=1)
-            second -= 2 * first * self.shift - np.outer(mass, self.shift**2)
-            second *= self.scale**2
-            first = (first - np.outer(mass, self.shift)) * self.scale
-        return first, second
-
-    def columns(self, features: Ints, /) -> Floats:
-        """Return some features as a dense array."""
-        dense = dense64(self.z[:, features])
-        if self.scale is None or self.shift is None:
-            return dense
-        return (dense - self.shift[features]) * self.scale[features]
-
-    def rows(self, rows: Ints, /) -> Floats:
-        """Return some observations as a dense array."""
-        dense = dense64(self.z[rows])
-        if self.scale is None or self.shift is None:
-            return dense
-        return (dense - self.shift) * self.scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +43,7 @@ class Labelings:
     """Observations × features of both populations, and the rows of each side in every deal."""
 
     #: observations under each other
-    parts: tuple[Part | Streamed, ...]
+    parts: tuple[Affine | Streamed, ...]
     #: deals × observations on that side
     left: Ints
     right: Ints
@@ -179,12 +120,12 @@ class Labelings:
     def _both(self, c: Floats) -> tuple[Floats, Floats]:
         first, second = np.zeros((2, len(c), self.n_features))
         for part, mine in self._by_part(c):
-            products = part.both(mine)
+            products = part.rmatmul_with_squares(mine)
             first += products[0]
             second += products[1]
         return first, second
 
-    def _by_part(self, c: Floats) -> Iterator[tuple[Part | Streamed, Floats]]:
+    def _by_part(self, c: Floats) -> Iterator[tuple[Affine | Streamed, Floats]]:
         start = 0
         for part in self.parts:
             yield part, c[:, start : start + part.n_obs]
@@ -268,10 +209,10 @@ class Labelings:
 
         Data that is read in runs goes on to be, where that array would be large.
         """
-        if self.streamed is not None and self.n_obs * len(features) > HELD:
-            part: Part | Streamed = self.streamed.restricted(features)
+        if self.streamed is not None and not budget.fits(8 * self.n_obs * len(features), "kept"):
+            part: Affine | Streamed = self.streamed.restricted(features)
         else:
-            part = Part(np.concatenate([part.columns(features) for part in self.parts]))
+            part = Affine(np.concatenate([part.columns(features) for part in self.parts]))
         moments, taken = self.moments, self.taken
         if moments is not None:
             moments = Moments(moments.mean[..., features], moments.scale[..., features])
@@ -284,42 +225,42 @@ def labelings_of(x: Matrix, y: Matrix, /, *, standardize: Standardize | None = "
     rows = np.arange(n + y.shape[0])
     left, right = rows[None, :n], rows[None, n:]
     if isinstance(x, Chunked):
-        if rows.size * x.shape[1] > LOADED:
+        if not budget.fits(8 * rows.size * x.shape[1], "kept"):
             return Labelings((_streamed(x, y, standardize),), left, right)
         both = stacked([x, y]).load()
         return labelings_of(both[:n], both[n:], standardize=standardize)
     if sp.issparse(x) or sp.issparse(y):
-        if rows.size * x.shape[1] <= SMALL:
+        if budget.fits(8 * rows.size * x.shape[1], "block"):
             return labelings_of(dense64(x), dense64(y), standardize=standardize)
         x, y = (sp.csr_array(m).astype(np.float64) for m in (x, y))
         return Labelings(_sparse_parts(x, y, standardize), left, right)
-    return Labelings((Part(_standardized(x, y, standardize)),), left, right)
+    return Labelings((Affine(_standardized(x, y, standardize)),), left, right)
 
 
 def _streamed(x: Chunked, y: Chunked, standardize: Standardize | None) -> Streamed:
     both = stacked([x, y])
     if standardize is None:
-        return Streamed((both,))
+        return Streamed((both,), (AffineMap(),))
     mean, scale = pooled_moments(x, y)
     # sparse ones are read as they are, dense ones around their mean
     centre = np.zeros_like(mean) if x.is_sparse else mean
     if standardize == "global":
-        return Streamed((both.centered(centre),), (mean - centre)[None], scale[None])
-    means, scales = zip(*within_moments(x, y), strict=True)
-    return Streamed((x.centered(centre), y.centered(centre)), np.stack(means) - centre, np.stack(scales))
+        return Streamed((both.centered(centre),), (AffineMap(mean - centre, scale),))
+    maps = tuple(AffineMap(mean - centre, scale) for mean, scale in within_moments(x, y))
+    return Streamed((x.centered(centre), y.centered(centre)), maps)
 
 
-def _sparse_parts(x: Matrix, y: Matrix, standardize: Standardize | None) -> tuple[Part, ...]:
+def _sparse_parts(x: Matrix, y: Matrix, standardize: Standardize | None) -> tuple[Affine, ...]:
     if standardize == "within":
         moments = within_moments(x, y)
-        return tuple(Part(m, *moment) for m, moment in zip((x, y), moments, strict=True))
+        return tuple(Affine(m, AffineMap(*moment)) for m, moment in zip((x, y), moments, strict=True))
     both = sp.vstack([x, y], format="csr")
-    return (Part(both) if standardize is None else Part(both, *pooled_moments(x, y)),)
+    return (Affine(both) if standardize is None else Affine(both, AffineMap(*pooled_moments(x, y))),)
 
 
 def _standardized(x: Matrix, y: Matrix, standardize: Standardize | None) -> Floats:
     n = len(x)
-    single = x.dtype == y.dtype == np.float32 and (n + len(y)) * x.shape[1] > BLOCK
+    single = x.dtype == y.dtype == np.float32 and (n + len(y)) * x.shape[1] > MAX_NUMBERS_IN_DOUBLE
     z = np.empty((n + len(y), x.shape[1]), dtype=np.float32 if single else np.float64)
     z[:n], z[n:] = x, y
     if standardize == "global":
@@ -341,21 +282,16 @@ def pooled_moments(x: Matrix, y: Matrix, /) -> tuple[Floats, Floats]:
     share = x.shape[0] / (x.shape[0] + y.shape[0])
     mean = share * mean_x + (1 - share) * mean_y
     variance = share * var_x + (1 - share) * var_y + share * (1 - share) * (mean_x - mean_y) ** 2
-    return mean, _inverse_root(variance, mean)
+    return mean, inverse_sd(mean, variance)
 
 
 def within_moments(x: Matrix, y: Matrix, /) -> list[tuple[Floats, Floats]]:
     """Mean and inverse standard deviation of every feature in each population; 0 where it is silent in one."""
     moments = moments_of_each([x, y])
-    scales = [_inverse_root(variance, mean) for mean, variance in moments]
+    scales = [inverse_sd(mean, variance) for mean, variance in moments]
     # silent on one side: there is no relation to compare
     silent = (scales[0] == 0) | (scales[1] == 0)
     return [(mean, np.where(silent, 0.0, scale)) for (mean, _), scale in zip(moments, scales, strict=True)]
-
-
-def _inverse_root(variance: Floats, mean: Floats) -> Floats:
-    varies = variance > ROUNDING * (variance + mean**2)
-    return np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=varies)
 
 
 def _moments(deals: Labelings) -> Moments:
@@ -363,21 +299,9 @@ def _moments(deals: Labelings) -> Moments:
     for side, rows in enumerate((deals.left, deals.right)):
         np.put_along_axis(share[side], rows, 1 / rows.shape[1], axis=1)
     mean, square = (m.reshape(2, deals.n_labelings, -1) for m in deals._both(share.reshape(-1, deals.n_obs)))
-    scales = _inverse_root(np.maximum(square - mean**2, 0.0), mean)
+    scales = inverse_sd(mean, np.maximum(square - mean**2, 0.0))
     silent = (scales[0] == 0) | (scales[1] == 0)
     return Moments(mean, np.where(silent, 0.0, scales))
-
-
-def _matmul(z: Matrix, beta: Floats) -> Floats:
-    if sp.issparse(z):
-        return np.ascontiguousarray((z @ beta.T).T)
-    return np.asarray(beta.astype(z.dtype, copy=False) @ z.T, dtype=np.float64)
-
-
-def _rmatmul(z: Matrix, c: Floats) -> Floats:
-    if sp.issparse(z):
-        return np.ascontiguousarray((z.T @ c.T).T)
-    return np.asarray(c.astype(z.dtype, copy=False) @ z, dtype=np.float64)
 
 
 def _dealt(projected: Floats, rows: Ints) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ..runtime.threads import MAX_WORKERS
+from ..runtime.threads import n_workers
 from ..typing import Floats, Ints
 from .ascent import signed, starts, tighten
 from .divergence import DIVERGENCES, Divergence, evaluate
@@ -109,7 +108,7 @@ def _walk(deals: Labelings, begin: Floats, ks: Ints, divergence: Divergence, tic
     def alone(d: int) -> Path:
         return _narrowing(deals.one(d), begin[d], ks, divergence, tick)
 
-    with ThreadPoolExecutor(min(MAX_WORKERS, os.cpu_count() or 1, deals.n_labelings)) as pool:
+    with ThreadPoolExecutor(n_workers(deals.n_labelings)) as pool:
         each = list(pool.map(alone, range(deals.n_labelings)))
     return Path(ks, np.concatenate([p.objective for p in each]), np.concatenate([p.weights for p in each]))
 

@@ -14,6 +14,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..arrays.ops import dense64
+from ..runtime.seeds import generator
 from ..spectral.eigen import fix_signs
 from ..typing import Floats, Ints, Matrix
 
@@ -103,7 +104,7 @@ def drawn_rows(n: int, seed: int, /) -> Ints | slice:
     if n <= MOST_OBSERVATIONS:
         return slice(None)
     # seeded by its own size, so that exchanging the groups exchanges the draws
-    return np.sort(np.random.default_rng([seed, n]).choice(n, MOST_OBSERVATIONS, replace=False))
+    return np.sort(generator(seed, "relaxation", n).choice(n, MOST_OBSERVATIONS, replace=False))
 
 
 def _squared_distances(x: Floats, y: Floats) -> Floats:

@@ -18,33 +18,32 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from ..arrays.affine import AffineMap
 from ..arrays.ops import dense64, float64, matmul
 from ..arrays.row_chunks import Chunked, added, reduce, stacked
+from ..runtime import budget
 from ..runtime.progress import quietly
 from ..typing import Floats, Ints, Matrix
 
 T = TypeVar("T")
 R = TypeVar("R")
 Product: TypeAlias = Literal["times", "back", "both"]
-#: numbers that may be in memory besides a run: some features of all observations, or projections of many deals
-HELD = 32_000_000
 #: threads that share passes
-MOST_TOGETHER = 32
+MAX_CONCURRENT = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """Some features of observations, (z − shift) · scale, with a shift and a scale for each population.
+    """Some features of observations, with an affine map for each population.
 
-    The affine part is applied on the thin side of products. Dense data is read around its mean, so that this costs
+    The map is applied on the thin side of products. Dense data is read around its mean, so that this costs
     no digits.
     """
 
     #: rows of each population
     parts: tuple[Chunked, ...]
-    #: populations × features of `parts`; `None` where data is taken as it comes
-    shift: Floats | None = None
-    scale: Floats | None = None
+    #: of the features of each population
+    maps: tuple[AffineMap, ...]
     #: `None` for all
     features: Ints | None = None
     passes: _Passes = field(default_factory=lambda: _Passes())
@@ -71,7 +70,7 @@ class Streamed:
         """Rows of weights of observations times the data, rows × features."""
         return self._some(self.passes.ask("back", c, self._back_at_once))
 
-    def both(self, c: Floats, /) -> tuple[Floats, Floats]:
+    def rmatmul_with_squares(self, c: Floats, /) -> tuple[Floats, Floats]:
         """Rows of weights of observations times the data, and times the squared data."""
         found = self.passes.ask("both", c, self._both_at_once)
         first, second = np.split(found, 2, axis=1)
@@ -82,24 +81,22 @@ class Streamed:
         wanted = features if self.features is None else self.features[features]
         with quietly():
             dense = dense64(stacked(self.parts)[:, wanted])
-        if self.scale is not None and self.shift is not None:
-            for number, rows in enumerate(self._rows()):
-                dense[rows] -= self.shift[number, wanted]
-                dense[rows] *= self.scale[number, wanted]
+        for mapping, rows in zip(self.maps, self._rows(), strict=True):
+            dense[rows] = mapping.at(wanted).of(dense[rows])
         return dense
 
     def rows(self, rows: Ints, /) -> Floats:
         """Return some observations as a dense array."""
         with quietly():
             dense = dense64(stacked(self.parts)[rows])
-        if self.scale is not None and self.shift is not None:
-            population = np.repeat(np.arange(len(self.parts)), [part.shape[0] for part in self.parts])[rows]
-            dense = (dense - self.shift[population]) * self.scale[population]
+        for mapping, mine in zip(self.maps, self._rows(), strict=True):
+            own = (rows >= mine.start) & (rows < mine.stop)
+            dense[own] = mapping.of(dense[own])
         return self._some(dense)
 
     def slabs(self) -> Iterator[tuple[slice, Floats]]:
         """Bring runs of features into memory, a pass each."""
-        width = max(1, HELD // self.n_obs)
+        width = budget.count(8 * self.n_obs, "kept")
         for start in range(0, self.n_features, width):
             where = slice(start, min(start + width, self.n_features))
             yield where, self.columns(np.arange(where.start, where.stop))
@@ -119,11 +116,9 @@ class Streamed:
         """Multiply in one pass: with the directions as each population scales them, of which each takes its own."""
         with quietly():
             whole = stacked(self.parts)
-            if self.scale is None or self.shift is None:
-                return np.ascontiguousarray(matmul(whole, beta.T).T)
-            scaled = beta * self.scale[:, None]
-            seen = matmul(whole, scaled.reshape(-1, beta.shape[1]).T)
-        centres = np.einsum("srp,sp->sr", scaled, self.shift)
+            scaled = [mapping.directions(beta) for mapping in self.maps]
+            seen = matmul(whole, np.concatenate(scaled).T)
+        centres = [mapping.centers(mine) for mapping, mine in zip(self.maps, scaled, strict=True)]
         found = np.empty((len(beta), self.n_obs))
         for number, (rows, centre) in enumerate(zip(self._rows(), centres, strict=True)):
             mine = slice(number * len(beta), (number + 1) * len(beta))
@@ -134,11 +129,9 @@ class Streamed:
         weights = [np.ascontiguousarray(c[:, rows].T) for rows in self._rows()]
         with quietly():
             found = reduce(self.parts, partial(_back_of_block, weights), added)
-        if self.scale is None or self.shift is None:
-            return np.ascontiguousarray(sum(found).T)  # type: ignore[union-attr]
         total = np.zeros((len(c), self.parts[0].shape[1]))
-        for number, (products, weight) in enumerate(zip(found, weights, strict=True)):
-            total += (products.T - np.outer(weight.sum(axis=0), self.shift[number])) * self.scale[number]
+        for mapping, products, weight in zip(self.maps, found, weights, strict=True):
+            total += mapping.weighted(products.T, weight.sum(axis=0))
         return total
 
     def _both_at_once(self, c: Floats) -> Floats:
@@ -146,13 +139,9 @@ class Streamed:
         with quietly():
             found = reduce(self.parts, partial(_both_of_block, weights), added)
         total = np.zeros((2, len(c), self.parts[0].shape[1]))
-        for number, (products, weight) in enumerate(zip(found, weights, strict=True)):
-            first, second = products[0].T, products[1].T
-            if self.scale is not None and self.shift is not None:
-                shift, scale, mass = self.shift[number], self.scale[number], weight.sum(axis=0)
-                second = (second - 2 * first * shift + np.outer(mass, shift**2)) * scale**2
-                first = (first - np.outer(mass, shift)) * scale
-            total += first, second
+        for mapping, products, weight in zip(self.maps, found, weights, strict=True):
+            first, second, mass = products[0].T, products[1].T, weight.sum(axis=0)
+            total += mapping.weighted(first, mass), mapping.weighted_squares(first, second, mass)
         return np.concatenate(list(total), axis=1)
 
 
@@ -222,7 +211,7 @@ def _answer(asked: list[tuple[Product, Floats, Callable[[Floats], Floats], Futur
 
 def room_for(each: int, /) -> int:
     """Return how many pieces of work fit in memory when each holds so many numbers."""
-    return max(1, min(MOST_TOGETHER, HELD // max(1, each)))
+    return min(MAX_CONCURRENT, budget.count(8 * each, "kept"))
 
 
 def run_concurrently(

@@ -7,14 +7,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..arrays.affine import inverse
+from ..runtime import budget
 from ..runtime.threads import by_rows
 from ..typing import Floats, Ints
-from .points import Columns, _inverse
+from .points import Columns
 
 Metric: TypeAlias = Literal["euclidean", "correlation", "cosine"]
 METRICS = ("euclidean", "correlation", "cosine")
-#: numbers in one block of distances, 320 MB
-DISTANCE_BLOCK = 40_000_000
 #: squared distances below this share of the squared norms are rounding: the features are duplicates
 DUPLICATE = 1e-13
 
@@ -38,7 +38,7 @@ def nearest(points: Columns, n_neighbors: int, /, *, metric: Metric = "euclidean
     """Find the nearest columns, by blocks, so that no p × p array is ever whole."""
     p = points.n_features
     points = _for_metric(points, metric)
-    width = max(1, DISTANCE_BLOCK // p)
+    width = budget.count(8 * p, "kept")
     norms = points.norms() if width < p else None
     indices = np.empty((p, n_neighbors), dtype=np.int64)
     squared = np.empty((p, n_neighbors))
@@ -66,9 +66,9 @@ def _metric_inner(points: Columns, metric: Metric) -> Floats:
 
 
 def _cosines(products: Floats, norms: Floats, where: slice) -> tuple[Floats, Floats]:
-    inverse = _inverse(np.sqrt(norms))
-    products *= inverse[where, None]
-    products *= inverse
+    scale = inverse(np.sqrt(norms))
+    products *= scale[where, None]
+    products *= scale
     np.clip(products, -1.0, 1.0, out=products)
     return products, np.ones_like(norms)
 

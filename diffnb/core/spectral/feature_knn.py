@@ -7,7 +7,6 @@ the numbers here is `benchmarks/features.py`.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,12 +15,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..arrays.ops import dense64, row_blocks
+from ..arrays.affine import Affine, AffineMap, inverse
 from ..arrays.row_chunks import Chunked
-from ..runtime.threads import MAX_WORKERS, by_rows, one_blas_thread
+from ..runtime import budget
+from ..runtime.threads import by_rows, n_workers, one_blas_thread
 from ..typing import Bools, Floats, Ints
 from .distances import DUPLICATE, Metric, Neighbors, nearest
-from .points import Columns, Part
+from .points import Columns
 
 Search: TypeAlias = Literal["exact", "approximate"]
 SEARCHES = ("auto", "exact", "approximate")
@@ -32,8 +32,6 @@ EXACT_FEATURES = 200_000
 FEW = 2000
 #: and so they are where more than one feature of so many is asked for
 MANY = 20
-#: most coordinates (features × observations) held as one dense array, 800 MB and half of it again in float32
-CLOUD = 100_000_000
 #: rows and columns of one tile of the sieve: 32 MB in float32 for each thread
 TILE_ROWS, TILE_COLUMNS = 1024, 8192
 #: one feature of so many, but at least 1000, sets the bound of the sieve
@@ -42,10 +40,6 @@ SAMPLED = 64
 TOO_TIGHT = 1e-7
 #: proposed beyond those asked for, so that float64 has the last word on who is nearest
 SPARE = 8
-#: numbers in one block of differences, 8 MB
-PAIRS = 1_000_000
-#: distances of whole rows held at a time, 160 MB
-AGAIN = 20_000_000
 #: dimensions that more observations than fit are projected to before an approximate search
 PROJECTED = 256
 
@@ -67,7 +61,8 @@ def nearest_features(
 ) -> Neighbors:
     """Find the nearest columns of every column, exactly, or most of them."""
     p = points.n_features
-    fits = p * points.n_obs <= CLOUD
+    # and half as much again in float32
+    fits = budget.fits(8 * p * points.n_obs)
     search = search_for(points, count, search)
     if search == "exact" and (p <= max(FEW, MANY * count) or not fits or not _in_memory(points)):
         return nearest(points, count, metric=metric)
@@ -80,7 +75,7 @@ def nearest_features(
 
 
 def _in_memory(points: Columns) -> bool:
-    return all(isinstance(part, Part) and not isinstance(part.x, Chunked) for part in points.parts)
+    return all(isinstance(part, Affine) and not isinstance(part.x, Chunked) for part in points.parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +87,8 @@ class _Frame:
     """
 
     points: Columns
-    center: Floats | None
-    scale: Floats | None
+    #: of the coordinates, after that of each part
+    map: AffineMap
     apart: Floats
     #: squared length of every point, as the plain blocks have it
     lengths: Floats
@@ -106,16 +101,16 @@ class _Frame:
         apart = np.zeros(points.n_features)
         if points.within:
             center, sd = points.moments()
-            scale = _inverse(sd)
+            scale = inverse(sd)
             apart[sd == 0] = points.n_obs
         lengths = points.norms()
         if metric != "euclidean":
-            unit = _inverse(np.sqrt(lengths))
+            unit = inverse(np.sqrt(lengths))
             scale = unit if scale is None else scale * unit
             # no direction: nothing is left of the coordinates, and the length is that of all others
             apart = np.where((apart > 0) | (lengths == 0), 1.0, 0.0)
             lengths = np.ones_like(lengths)
-        return cls(points, center, scale, apart, lengths)
+        return cls(points, AffineMap(center, scale), apart, lengths)
 
     def whole(self) -> Floats:
         """All coordinates, features × observations."""
@@ -125,22 +120,10 @@ class _Frame:
     def slabs(self, height: int) -> Iterator[Floats]:
         """Coordinates over runs of at most `height` observations, features × observations."""
         for part in self.points.parts:
-            assert isinstance(part, Part), "sums have no coordinates"
-            for block in row_blocks(part.x, height):
-                slab = np.array(dense64(block).T, order="C")
-                if part.shift is not None:
-                    slab -= part.shift[:, None]
-                if part.scale is not None:
-                    slab *= part.scale[:, None]
-                if self.center is not None:
-                    slab -= self.center[:, None]
-                if self.scale is not None:
-                    slab *= self.scale[:, None]
-                yield slab
-
-
-def _inverse(values: Floats) -> Floats:
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+            assert isinstance(part, Affine), "sums have no coordinates"
+            for block in part.row_blocks(height):
+                # a copy even of a single row, which would be contiguous both ways
+                yield np.array(self.map.of(block).T, order="C")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +136,7 @@ class _Slabs:
     def __iter__(self) -> Iterator[Floats]:
         if self.cloud is not None:
             return iter((self.cloud,))
-        return self.frame.slabs(max(1, PAIRS // self.frame.points.n_features))
+        return self.frame.slabs(budget.count(8 * self.frame.points.n_features, "chunk"))
 
 
 def _sieve(cloud: Floats, frame: _Frame, count: int) -> Neighbors:
@@ -182,13 +165,13 @@ def _sieve(cloud: Floats, frame: _Frame, count: int) -> Neighbors:
         indices[own], squared[own] = _first(_pair_squared((cloud,), own, found, frame), found, count)
 
     with one_blas_thread():
-        _side_by_side(search, range(0, p, TILE_ROWS))
+        _concurrently(search, range(0, p, TILE_ROWS))
     _again(_Slabs(frame, cloud), np.flatnonzero(~sure), indices, squared)
     return Neighbors(indices, squared)
 
 
-def _side_by_side(work: Callable[[int], None], items: Iterable[int]) -> None:
-    with ThreadPoolExecutor(min(MAX_WORKERS, os.cpu_count() or 1)) as pool:
+def _concurrently(work: Callable[[int], None], items: Iterable[int]) -> None:
+    with ThreadPoolExecutor(n_workers()) as pool:
         # list: an error in a worker is raised here
         list(pool.map(work, items))
 
@@ -271,7 +254,7 @@ def _again(slabs: _Slabs, rows: Ints, indices: Ints, squared: Floats) -> None:
     """Search some rows in full, in float64, and write what is found over what was."""
     count, frame = indices.shape[1], slabs.frame
     p, kept = frame.points.n_features, count + SPARE
-    height = max(1, AGAIN // p)
+    height = budget.count(8 * p, "kept")
     for start in range(0, len(rows), height):
         some = rows[start : start + height]
         distances = np.tile(frame.apart, (len(some), 1))
@@ -334,7 +317,7 @@ def _pair_squared(slabs: Iterable[Floats], rows: Ints, found: Ints, frame: _Fram
     """Squared distances from each of the rows to those found for it; its own position is infinitely far."""
     squared = np.zeros(found.shape)
     for slab in slabs:
-        height = max(1, PAIRS // max(1, found.shape[1] * slab.shape[1]))
+        height = budget.count(8 * found.shape[1] * slab.shape[1], "chunk")
         for start in range(0, len(rows), height):
             some = slice(start, start + height)
             differences = slab[found[some]]

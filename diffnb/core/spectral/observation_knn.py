@@ -3,51 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays.ops import BLOCK, dense64, float64
+from ..arrays.affine import Affine
+from ..arrays.ops import dense64, float64
 from ..arrays.row_chunks import Chunked, reduce
+from ..runtime import budget
 from ..typing import Floats, Ints, Matrix
 from .distances import DUPLICATE
 
-#: numbers of the observations that are compared with all others in one pass, 256 MB
-COMPARED = 32_000_000
 #: position and squared distance of the nearest so far, observations × neighbours
 Found: TypeAlias = tuple[Ints, Floats]
 
 
-@dataclass(frozen=True, slots=True)
-class Scaled:
-    """Observations that are read in runs, every feature times a scale."""
+def nearest_rows(points: Affine, count: int, /) -> Found:
+    """Find the nearest others of every observation in Euclidean distance, nearest first.
 
-    x: Chunked
-    scale: Floats | None = None
-
-    def loaded(self, rows: Ints) -> Matrix:
-        """Bring some observations into memory, scaled."""
-        return _scaled(self.x[rows].load(), self.scale)
-
-
-def nearest_rows(points: Scaled, count: int, /) -> Found:
-    """Find the nearest others of every observation in Euclidean distance, nearest first."""
+    Distances know nothing of the shift of `points`: those of sparse data need none.
+    """
     n = points.x.shape[0]
     indices, squared = np.empty((n, count), dtype=np.int64), np.empty((n, count))
     for rows in _groups(points.x):
-        held = points.loaded(rows)
-        work = partial(_compared, held, rows, points.scale, count)
+        held = loaded_rows(points, rows)
+        work = partial(_compared, held, rows, points.map.scale, count)
         ((indices[rows], squared[rows]),) = reduce(
             [points.x], work, partial(_nearest_of_both, count), desc="neighbours"
         )
     return indices, squared
 
 
+def loaded_rows(points: Affine, rows: Ints, /) -> Matrix:
+    """Bring some observations into memory, scaled; sparse ones stay sparse."""
+    return _scaled(points.x[rows].load(), points.map.scale)
+
+
 def _groups(x: Chunked) -> Iterator[Ints]:
-    step = max(1, COMPARED // x.shape[1])
+    step = budget.count(8 * x.shape[1], "kept")
     for start in range(0, x.shape[0], step):
         yield np.arange(start, min(start + step, x.shape[0]))
 
@@ -58,7 +53,7 @@ def _compared(held: Matrix, rows: Ints, scale: Floats | None, count: int, block:
     kept = min(count, block.shape[0])
     indices, squared = np.empty((len(rows), kept), dtype=np.int64), np.empty((len(rows), kept))
     lengths = _squared_lengths(block)
-    step = max(1, BLOCK // block.shape[0])
+    step = budget.count(8 * block.shape[0])
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
         distances = _squared_distances(held[part], block, lengths)

@@ -7,54 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from ..arrays.affine import ROUNDING, Affine, inverse
 from ..arrays.gram_stats import GramStats
-from ..arrays.ops import cross, dense64, gram, mean_and_variance
+from ..arrays.ops import dense64, mean_and_variance
 from ..arrays.row_chunks import Chunked
 from ..typing import Floats, Matrix
-
-#: a variance below this share of the mean square is rounding: the feature is constant
-ROUNDING = 1e-14
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some observations of the points: (x − shift) · scale, the affine part never made dense."""
-
-    x: Matrix
-    shift: Floats | None = None
-    scale: Floats | None = None
-
-    @property
-    def n_obs(self) -> int:
-        """Number of coordinates of every point."""
-        return int(self.x.shape[0])
-
-    @property
-    def n_features(self) -> int:
-        """Number of points."""
-        return int(self.x.shape[1])
-
-    def moments(self) -> tuple[Floats, Floats]:
-        """Mean and mean square of every column."""
-        mean, variance = mean_and_variance(self.x)
-        if self.shift is not None:
-            mean = mean - self.shift
-        square = variance + mean**2
-        return (mean, square) if self.scale is None else (mean * self.scale, square * self.scale**2)
-
-    def inner(self, where: slice) -> Floats:
-        """Inner products of the columns in `where` with all columns."""
-        whole = where.start == 0 and where.stop == self.x.shape[1]
-        products = gram(self.x) if whole else cross(self.x[:, where], self.x)
-        if self.shift is not None:
-            mean = mean_and_variance(self.x)[0]
-            shifted = np.outer(mean[where], self.shift)
-            shifted += np.outer(self.shift[where], mean - self.shift)
-            products -= self.x.shape[0] * shifted
-        if self.scale is not None:
-            products *= self.scale[where, None]
-            products *= self.scale
-        return products
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +21,7 @@ class Columns:
     With `within`, the columns are standardised over all parts together.
     """
 
-    parts: tuple[Part | GramStats, ...]
+    parts: tuple[Affine | GramStats, ...]
     within: bool = False
 
     @property
@@ -89,15 +46,15 @@ class Columns:
     def inner(self, where: slice | None = None) -> Floats:
         """Inner products of the columns in `where` (all by default) with all columns."""
         where = slice(0, self.n_features) if where is None else where
-        products = self.parts[0].inner(where)
+        products = self.parts[0].gram(where)
         for part in self.parts[1:]:
-            products += part.inner(where)
+            products += part.gram(where)
         if self.within:
             mean, sd = self.moments()
-            inverse = _inverse(sd)
+            scale = inverse(sd)
             products -= self.n_obs * np.outer(mean[where], mean)
-            products *= inverse[where, None]
-            products *= inverse
+            products *= scale[where, None]
+            products *= scale
             # a feature without spread has no direction: a point of its own, as long as the others
             silent = np.flatnonzero(sd[where] == 0)
             products[silent, silent + where.start] = self.n_obs
@@ -110,31 +67,16 @@ class Columns:
         return np.asarray(sum(part.n_obs * part.moments()[1] for part in self.parts))
 
 
-def _inverse(values: Floats) -> Floats:
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
-
-
 def points_of(x: Matrix, /) -> Columns:
     """Return the columns as they are."""
-    return Columns((Part(x),))
-
-
-def standardized(x: Matrix, /, *, mean: Floats, sd: Floats) -> Part:
-    """Return the columns less `mean` over `sd`, dense ones computed, sparse ones left as they are."""
-    if isinstance(x, Chunked) and not x.is_sparse:
-        return Part(x.centered(mean), scale=_inverse(sd))
-    if isinstance(x, Chunked) or sp.issparse(x):
-        return Part(x, shift=mean, scale=_inverse(sd))
-    moved = dense64(x) - mean
-    moved *= _inverse(sd)
-    return Part(moved)
+    return Columns((Affine(x),))
 
 
 def standardized_within(x: Matrix, /) -> Columns:
     """Standardise every column by its own mean and standard deviation."""
     if sp.issparse(x):
-        return Columns((Part(x),), within=True)
+        return Columns((Affine(x),), within=True)
     # centred first, so that a large mean costs no digits
     if isinstance(x, Chunked):
-        return Columns((Part(x.centered(mean_and_variance(x)[0])),), within=True)
-    return Columns((Part(dense64(x) - mean_and_variance(x)[0]),), within=True)
+        return Columns((Affine(x.centered(mean_and_variance(x)[0])),), within=True)
+    return Columns((Affine(dense64(x) - mean_and_variance(x)[0]),), within=True)

@@ -1,4 +1,4 @@
-"""Permutations, bootstraps and p-values: who may be exchanged with whom, with a seed of its own for each draw."""
+"""Permutations and bootstraps: which observations may be exchanged, with an independent seed for each draw."""
 
 from __future__ import annotations
 
@@ -9,35 +9,28 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..runtime.progress import bar, quietly
-from ..typing import Floats, Ints
+from ..typing import Ints
 
 T = TypeVar("T")
 
 
-def child_seeds(seed: int, count: int, /) -> list[np.random.SeedSequence]:
-    """Return one independent seed per draw, so that the order of work and n_jobs change nothing."""
-    return np.random.SeedSequence(seed).spawn(count)
-
-
-def map_seeds(
+def map_draws(
     work: Callable[[np.random.Generator], T],
-    seed: int,
-    count: int,
+    seeds: Sequence[np.random.SeedSequence],
     /,
     *,
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> list[T]:
-    """Run `work` once per child seed, in the order of the seeds: in threads, or where joblib is told to.
+    """Run `work` once per seed, in the order of the seeds: in threads, or where joblib is told to.
 
     Work that takes more than a second shows a bar named `progress`.
     """
     import joblib
 
-    seeds = child_seeds(seed, count)
     jobs = joblib.effective_n_jobs(n_jobs)
     task = _Task(work)
-    with bar(total=count, desc=progress, disable=progress is None, delay=1.0) as done_so_far:
+    with bar(total=len(seeds), desc=progress, disable=progress is None, delay=1.0) as done_so_far:
         results = []
         if jobs == 1:
             for child in seeds:
@@ -109,12 +102,3 @@ def bootstrap_rows(size: int, rng: np.random.Generator, /, *, samples: Ints | No
     names = np.unique(samples)
     drawn = rng.choice(names, size=len(names))
     return np.concatenate([np.flatnonzero(samples == name) for name in drawn])
-
-
-def p_values(observed: Floats, null: Floats, /) -> Floats:
-    """Share of draws at least as large as what was observed, the observed one counted: never below 1/(N+1).
-
-    `null` has the draws first. Differences of rounding count as equal.
-    """
-    reached = null >= observed - 1e-12 * np.abs(observed)
-    return np.asarray((1 + reached.sum(axis=0)) / (1 + len(null)))

@@ -7,7 +7,6 @@ from scipy.stats import ortho_group
 
 import diffnb as dn
 from diffnb.core.mahalanobis import analysis as mahalanobis_pipeline
-from diffnb.core.mahalanobis import local as mahalanobis_local
 from diffnb.core.mahalanobis import neighbors as mahalanobis_neighbors
 from diffnb.core.mahalanobis.analysis import Request, distances
 from diffnb.core.mahalanobis.covariance import observed
@@ -76,10 +75,10 @@ class TestLocal:
         np.testing.assert_allclose(local(array_type(x), **options).pairwise, local(x, **options).pairwise, atol=1e-7)
 
     @pytest.mark.parametrize("options", [{}, {"informed": False}, {"clustering": "each", "n_clusters": 6}])
-    def test_runs_do_not_change_the_answer(self, curved, options, monkeypatch):
+    def test_runs_do_not_change_the_answer(self, curved, options, set_memory):
         options = {"n_clusters": 6, "n_components": None, **options}
         expected = local(curved.X, **options)
-        monkeypatch.setattr(mahalanobis_local, "RUN", 3000)
+        set_memory(16 * 8 * 3000)
         found = local(curved.X, **options)
         np.testing.assert_allclose(found.pairwise, expected.pairwise, rtol=1e-9)
         assert 1 <= found.n_components <= SIZE - 1
@@ -161,9 +160,9 @@ class TestNeighbours:
         expected = np.take_along_axis(whole.pairwise, part.nearest.indices, axis=1)
         np.testing.assert_allclose(part.nearest.distances, expected, rtol=1e-6)
 
-    def test_of_all_candidates_are_those_of_all(self, curved, monkeypatch):
+    def test_of_all_candidates_are_those_of_all(self, curved, monkeypatch, set_memory):
         monkeypatch.setattr(mahalanobis_pipeline, "CANDIDATES", 60)
-        monkeypatch.setattr(mahalanobis_neighbors, "RUN", 5000)
+        set_memory(16 * 8 * 5000)
         for options in ({}, {"informed": False}, {"clustering": "each"}):
             whole, part = (local(curved.X, full=full, n_clusters=6, **options) for full in (True, False))
             np.testing.assert_array_equal(part.nearest.indices, whole.nearest.indices)
@@ -178,6 +177,7 @@ class TestNeighbours:
 
 
 class TestGraph:
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore")
     def test_weights_are_those_of_umap(self, rng):
         from umap.umap_ import fuzzy_simplicial_set

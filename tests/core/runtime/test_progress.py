@@ -2,10 +2,11 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from diffnb.core.runtime.progress import bar, progress_callback, quietly
-from diffnb.core.stats.resampling import map_seeds
+from diffnb.core.stats.resampling import map_draws
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_a_listener_that_raises_stops_the_draws():
 
     drawn = []
     with pytest.raises(Enough), progress_callback(listener):
-        map_seeds(lambda rng: drawn.append(rng.random()), 0, 100, progress="draws")
+        map_draws(lambda rng: drawn.append(rng.random()), np.random.SeedSequence(0).spawn(100), progress="draws")
     assert len(drawn) == 3
 
 

@@ -35,18 +35,31 @@ def counts(libraries):
 
 
 def test_small_problems_have_one_thread_and_large_ones_what_there_is(libraries):
-    with threads.fitting_threads(threads.SMALL):
+    with threads.thread_limits(threads.SMALL_FEATURES):
         assert counts(libraries) == [1, 1]
-    with threads.fitting_threads(threads.SMALL + 1):
+    with threads.thread_limits(threads.SMALL_FEATURES + 1):
         assert counts(libraries) == [4, 4]
-    with threads.fitting_threads(threads.SMALL + 1, 2):
-        assert counts(libraries) == [1, 1]
+    for n_jobs in (1, 2):
+        with threads.thread_limits(threads.SMALL_FEATURES + 1, n_jobs):
+            assert counts(libraries) == [1, 1]
     assert counts(libraries) == [4, 4]
+
+
+def test_no_pool_is_larger_than_the_jobs_that_were_asked_for(libraries, monkeypatch):
+    monkeypatch.setattr(threads.os, "cpu_count", lambda: 6)
+    assert threads.n_workers() == 6
+    with threads.thread_limits(10_000, 1):
+        assert threads.n_workers() == 1
+        with threads.thread_limits(10_000):
+            assert threads.n_workers() == 1, "what is inside has no more"
+    with threads.thread_limits(10_000, 3):
+        assert (threads.n_workers(), threads.n_workers(2)) == (3, 2)
+    assert threads.n_workers() == 6
 
 
 @pytest.mark.parametrize("first", ["fitting", "scipy"])
 def test_whoever_goes_last_restores_what_was_there_before_the_first(libraries, first):
-    one, other = threads.fitting_threads(10), threads.small_steps_of_scipy()
+    one, other = threads.thread_limits(10), threads.small_steps_of_scipy()
     if first == "scipy":
         one, other = other, one
     one.__enter__()
@@ -83,7 +96,7 @@ def test_the_libraries_of_this_process_are_restored():
     real = [lib for lib in threads._libraries().lib_controllers if lib.user_api == "blas"]
     assert real
     before = counts(real)
-    with threads.fitting_threads(10):
+    with threads.thread_limits(10):
         assert counts(real) == [1] * len(real)
     assert counts(real) == before
 
@@ -97,7 +110,7 @@ def test_a_thread_of_ours_is_heard_after_another_has_set_the_number():
     seen = []
 
     def work():
-        with threads.fitting_threads(10):
+        with threads.thread_limits(10):
             seen.extend(counts(real))
 
     thread = Thread(target=work)

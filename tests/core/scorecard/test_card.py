@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from diffnb.core.scorecard.card import KINDS, adjust, dominant_kind, scorecard
+from diffnb.core.scorecard.card import KINDS, dominant_kind, scorecard
+from diffnb.core.stats.pvalues import adjusted
 
 
 @pytest.fixture(scope="module")
@@ -56,11 +57,11 @@ def test_null_features_are_rejected_at_the_level(planted):
 def test_adjustment_is_that_of_benjamini_and_hochberg_over_what_was_tested(rng):
     pval = rng.random(50)
     pval[[3, 10]] = np.nan
-    adjusted = adjust(pval)
-    np.testing.assert_array_equal(np.isnan(adjusted), np.isnan(pval))
+    ours = adjusted(pval)
+    np.testing.assert_array_equal(np.isnan(ours), np.isnan(pval))
     known = ~np.isnan(pval)
-    np.testing.assert_allclose(adjusted[known], false_discovery_control(pval[known]))
-    assert np.isnan(adjust(np.array([np.nan]))).all()
+    np.testing.assert_allclose(ours[known], false_discovery_control(pval[known]))
+    assert np.isnan(adjusted(np.array([np.nan]))).all()
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from scipy import stats
 from scipy.linalg import hadamard
 
+from diffnb.core.runtime.seeds import generator
 from diffnb.core.scorecard import connectivity as module
 from diffnb.core.scorecard import correlation_blocks as tiles
 from diffnb.core.scorecard.connectivity import connectivity, tail_pval
@@ -15,7 +16,7 @@ from diffnb.core.scorecard.connectivity import connectivity, tail_pval
 
 def plain_excess(group, reference, seed):
     """Loops over pairs: t² of the contrast of fold z, less either level, summed over partners (four folds)."""
-    rng = np.random.default_rng(seed)
+    rng = generator(seed, "folds")
     folds = [np.array_split(rng.permutation(len(x)), 4) for x in (group, reference)]
     p = group.shape[1]
     contrasts = hadamard(4) / 4
@@ -125,11 +126,11 @@ def test_single_precision_gives_the_same_to_four_digits(rng):
     np.testing.assert_allclose(ours.pval, expected.pval, rtol=1e-3, atol=1e-4)
 
 
-def test_tiles_blocks_and_jobs_change_nothing(rng, monkeypatch):
+def test_tiles_blocks_and_jobs_change_nothing(rng, monkeypatch, set_memory):
     x, y = sp.csr_array(rng.poisson(1.0, size=(50, 33)).astype(float)), rng.normal(size=(50, 33))
     expected = connectivity(x, y)
     monkeypatch.setattr(tiles, "TILE", 7)
-    monkeypatch.setattr(tiles, "BLOCK", 50 * 14)
+    set_memory(16 * 8 * 50 * 14)
     for n_jobs in (None, 2):
         np.testing.assert_allclose(connectivity(x, y, n_jobs=n_jobs).stat, expected.stat, rtol=1e-10)
 

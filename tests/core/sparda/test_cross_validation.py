@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from diffnb.core.runtime.seeds import generator
 from diffnb.core.sparda.coupling import wasserstein
 from diffnb.core.sparda.cross_validation import (
     REPEATS,
@@ -58,6 +59,7 @@ def test_samples_that_hold_both_sides_are_held_out_from_both(rng):
         assert set(samples[0][fold.held_out[0]]) == set(samples[1][fold.held_out[1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_sample", [False, True])
 def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations, by_sample):
     """Fold after fold, with the exact distance of single samples: the plain way."""
@@ -65,7 +67,7 @@ def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations
     samples = [np.arange(40) // 10, 100 + np.arange(55) // 7] if by_sample else []
     deals, ks, search = labelings_of(x, y, standardize=None), k_grid(12), Search(seed=3)
     table = cross_validate(deals, ks, search, samples=samples).objective
-    rng = np.random.default_rng([3, 12, 5])
+    rng = generator(3, "folds", 12)
     expected = []
     for _ in range(REPEATS):
         folds = _folds_of_samples(samples, rng) if by_sample else _folds_of_rows(40, 55, rng)
@@ -77,6 +79,7 @@ def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations
     np.testing.assert_allclose(table, expected, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_cross_validation_finds_the_number_of_features():
     """Always all six, in most of the draws no other, never more than two others."""
     others = []

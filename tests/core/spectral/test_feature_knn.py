@@ -3,11 +3,12 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
+from diffnb.core.arrays.affine import Affine
 from diffnb.core.disc.algorithm import as_points
 from diffnb.core.spectral import distances
 from diffnb.core.spectral import feature_knn as neighbors
 from diffnb.core.spectral.feature_knn import nearest_features, search_for
-from diffnb.core.spectral.points import Columns, Part, points_of, standardized_within
+from diffnb.core.spectral.points import Columns, points_of, standardized_within
 
 
 @pytest.fixture(autouse=True)
@@ -57,7 +58,7 @@ def test_the_sieve_sees_standardised_features(rng, standardize, kind):
 
 def test_the_sieve_sees_all_parts_of_a_condition(rng):
     x = planted(rng)
-    points = Columns((Part(sp.csr_array(x[:20])), Part(sp.csr_array(x[20:]))), within=True)
+    points = Columns((Affine(sp.csr_array(x[:20])), Affine(sp.csr_array(x[20:]))), within=True)
     same_up_to_ties(nearest_features(points, 12), distances.nearest(points, 12))
 
 
@@ -126,11 +127,12 @@ def test_proposed_neighbours_are_put_in_order_at_their_exact_distance(rng, monke
     np.testing.assert_allclose(found.squared[some], squared[some], rtol=1e-9, atol=1e-9)
 
 
-def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatch):
+@pytest.mark.slow
+def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatch, set_memory):
     monkeypatch.setattr(neighbors, "_descended", careless)
     points = points_of(planted(rng, n=400))
     exact = nearest_features(points, 12)
-    monkeypatch.setattr(neighbors, "CLOUD", 1000)
+    set_memory(8 * 1000)
     np.testing.assert_array_equal(nearest_features(points, 12).indices, distances.nearest(points, 12).indices)
     found = nearest_features(points, 12, search="approximate")
     assert recall(found.indices[:400], exact.indices[:400]) > 0.5
@@ -138,6 +140,7 @@ def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatc
     np.testing.assert_allclose(found.squared, squared, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_descent_finds_most_neighbours_and_the_same_twice(rng):
     """The one test here that waits for Numba."""
     points = standardized_within(planted(rng))

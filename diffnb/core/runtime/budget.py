@@ -1,0 +1,60 @@
+"""One memory budget, in bytes, that the size of every block follows.
+
+Work that does not fit is done block by block. The budget decides how much of it is in memory at a time, never what
+comes out: results agree to rounding whatever it is. It bounds the arrays of one step, not the data that a user holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal, TypeAlias
+
+#: what an array is for: one of many short-lived ones, the block that is worked on, what is kept beside it during a
+#: pass over the data, or the largest array of a step
+Share: TypeAlias = Literal["chunk", "block", "kept", "whole"]
+
+DEFAULT_MEMORY_BYTES = 2**30
+MIN_MEMORY_BYTES = 2**10
+SHARES: dict[Share, int] = {"chunk": 128, "block": 16, "kept": 4, "whole": 1}
+
+_memory_bytes = DEFAULT_MEMORY_BYTES
+
+
+def memory() -> int:
+    """Return the budget in bytes."""
+    return _memory_bytes
+
+
+def set_memory(n_bytes: int, /) -> None:
+    """Set the budget of this process, in bytes."""
+    global _memory_bytes
+    if n_bytes < MIN_MEMORY_BYTES:
+        raise ValueError(f"memory={n_bytes} is below {MIN_MEMORY_BYTES} bytes.")
+    _memory_bytes = int(n_bytes)
+
+
+@contextmanager
+def limited(n_bytes: int, /) -> Iterator[None]:
+    """Set the budget for a while."""
+    before = memory()
+    set_memory(n_bytes)
+    try:
+        yield
+    finally:
+        set_memory(before)
+
+
+def bytes_for(share: Share, /) -> int:
+    """Return the bytes that an array of this kind may take."""
+    return _memory_bytes // SHARES[share]
+
+
+def fits(n_bytes: int, share: Share = "whole", /) -> bool:
+    """Return whether an array of so many bytes is within its share of the budget."""
+    return n_bytes <= bytes_for(share)
+
+
+def count(bytes_each: int, share: Share = "block", /) -> int:
+    """Return how many items of `bytes_each` bytes fit, at least one."""
+    return max(1, bytes_for(share) // max(1, bytes_each))
