@@ -16,7 +16,7 @@ LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/li
 # the views of the panels, which are checked and tested together with the extension
 VIEWS := $(shell find diffnb/panels/static -type f)
 
-# each of them is a process of its own: threads of BLAS would only wait for each other
+# tests run in several processes: threads of BLAS would only wait for each other
 unit quick: export OMP_NUM_THREADS = 1
 unit quick: export OPENBLAS_NUM_THREADS = 1
 

@@ -10,9 +10,12 @@ import pytest
 
 import diffnb as dn
 
-ROOMS = {"tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets}
-ROOMS["panels"] = dn.panels
-FUNCTIONS = {f"{room}.{name}": getattr(module, name) for room, module in ROOMS.items() for name in module.__all__}
+SUBPACKAGES = {"tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets, "panels": dn.panels}
+FUNCTIONS = {
+    f"{subpackage}.{name}": getattr(module, name)
+    for subpackage, module in SUBPACKAGES.items()
+    for name in module.__all__
+}
 
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
@@ -96,7 +99,7 @@ def test_panels_load_on_first_use_only():
     assert "ipywidgets" in modules_after("import diffnb as dn; dn.panels.disc")
 
 
-def test_rooms_are_listed_and_unknown_ones_refused():
+def test_subpackages_are_listed_and_unknown_ones_refused():
     assert {"tl", "get", "pl", "datasets", "panels"} <= set(dir(dn))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = dn.nonsense
