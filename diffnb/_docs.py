@@ -6,6 +6,8 @@ description begins with `...` gets the shared text and then its own:
     layer
     sample_key
         ... Whole samples are permuted.
+
+A line that holds nothing but a name in braces, such as `{key_disc}`, is replaced by the shared text of that name.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ from typing import Any, TypeVar
 
 WIDTH = 108
 _CONTINUED = "..."
-_NAME = re.compile(r"^\w+$")
+_NAME = re.compile(r"^\w+(, \w+)*$")
+_REFERENCE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,14 +31,24 @@ def documented(shared: Mapping[str, str], /) -> Callable[[F], F]:
 
     def insert(function: F) -> F:
         if function.__doc__:  # there is none under `python -OO`
-            function.__doc__ = _filled(inspect.cleandoc(function.__doc__), shared)
+            function.__doc__ = _filled(_resolved(inspect.cleandoc(function.__doc__), shared), shared)
         return function
 
     return insert
 
 
+def _resolved(doc: str, shared: Mapping[str, str]) -> str:
+    def text(reference: re.Match[str]) -> str:
+        indent, name = reference.groups()
+        return textwrap.indent(inspect.cleandoc(shared[name]), indent)
+
+    return _REFERENCE.sub(text, doc)
+
+
 def _filled(doc: str, shared: Mapping[str, str]) -> str:
     head, title, rest = doc.partition("Parameters\n----------\n")
+    if not title:
+        return doc
     section, ending, tail = rest.partition("\n\nReturns\n")
     entries = [_entry(name, text, shared) for name, text in parameters(section).items()]
     return head + title + "\n".join(entries) + ending + tail

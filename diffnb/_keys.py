@@ -17,6 +17,9 @@ PLACES = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
 #: a place of an AnnData and a name in it, such as `("varm", "disc")`
 Slot = tuple[str, str]
 
+#: the feature group of all features that belong to no group
+BACKGROUND_GROUP = "background"
+
 
 def plain(name: str) -> str:
     """Make a category usable inside a slot name: HDF5 and zarr read a slash as a folder."""

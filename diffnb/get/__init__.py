@@ -8,6 +8,7 @@ from ._disc_features import disc_features
 from ._dufs import dufs, dufs_training, laplacian_score
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
+from ._graph import disc_graph
 from ._informed import (
     informed_clusters,
     informed_covariance,
@@ -30,6 +31,7 @@ __all__ = [
     "contents",
     "disc",
     "disc_features",
+    "disc_graph",
     "disc_significance",
     "dufs",
     "dufs_training",

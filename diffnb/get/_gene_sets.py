@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from anndata import AnnData
 
-from .._keys import unique
+from .._keys import BACKGROUND_GROUP, unique
 from ._disc import disc
 from ._docs import documented_reader
-
-BACKGROUND = "background"
 
 
 @documented_reader
@@ -78,7 +76,7 @@ def _sets(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, l
     found = []
     for condition, rows in table.groupby("group", sort=False):
         members = rows.sort_values("score", ascending=False, kind="stable").groupby("feature_group", observed=True)
-        names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND and n in members.groups]
+        names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND_GROUP and n in members.groups]
         found += [(str(name), str(condition), [str(feature) for feature in members.groups[name]]) for name in names]
     # the eleventh group of "A" and the first of "A1" have one name
     numbered = unique([name for name, _, _ in found])

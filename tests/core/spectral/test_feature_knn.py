@@ -14,9 +14,9 @@ from diffnb.core.spectral.points import Columns, points_of, standardized_within
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Several tiles, and the sieve from 300 features on."""
-    monkeypatch.setattr(neighbors, "FEW", 300)
-    monkeypatch.setattr(neighbors, "TILE_ROWS", 256)
-    monkeypatch.setattr(neighbors, "TILE_COLUMNS", 300)
+    monkeypatch.setattr(neighbors, "MAX_BLOCKWISE_FEATURES", 300)
+    monkeypatch.setattr(neighbors, "BLOCK_ROWS", 256)
+    monkeypatch.setattr(neighbors, "BLOCK_COLUMNS", 300)
 
 
 def planted(rng, n=60, p=1100):
@@ -127,6 +127,7 @@ def test_proposed_neighbours_are_put_in_order_at_their_exact_distance(rng, monke
     np.testing.assert_allclose(found.squared[some], squared[some], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatch, set_memory):
     monkeypatch.setattr(neighbors, "_descended", careless)
     points = points_of(planted(rng, n=400))
@@ -139,6 +140,7 @@ def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatc
     np.testing.assert_allclose(found.squared, squared, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_descent_finds_most_neighbours_and_the_same_twice(rng):
     """The one test here that waits for Numba."""
     points = standardized_within(planted(rng))
@@ -156,10 +158,10 @@ def test_the_search_is_exact_up_to_where_it_pays(rng, monkeypatch):
     points = points_of(rng.normal(size=(5, 1000)))
     assert search_for(points, 10) == "exact"
     assert search_for(points, 10, "approximate") == "approximate"
-    monkeypatch.setattr(neighbors, "EXACT_FEATURES", 1000)
+    monkeypatch.setattr(neighbors, "MIN_APPROXIMATE_FEATURES", 1000)
     assert search_for(points, 10) == "approximate"
     assert search_for(points, 10, "exact") == "exact"
     # a large share of all features is no nearest few
     assert search_for(points, 200, "approximate") == "exact"
-    monkeypatch.setattr(neighbors, "FEW", 1000)
+    monkeypatch.setattr(neighbors, "MAX_BLOCKWISE_FEATURES", 1000)
     assert search_for(points, 10, "approximate") == "exact"
