@@ -18,7 +18,7 @@ MIN_OBS_PER_CODE = 10
 
 
 def level_count(column: Any) -> "tuple[int, bool]":
-    """Count the different values of a column, and say whether all rows were read; 0 where they are measurements."""
+    """Return the number of levels of a column, 0 for measurements, and whether all rows were read."""
     n_obs = len(column)
     exact = column.dtype.name == "category" or n_obs <= MAX_ROWS_COUNTED
     read = column if exact else column.iloc[:: -(-n_obs // MAX_ROWS_COUNTED)]
@@ -30,12 +30,12 @@ def level_count(column: Any) -> "tuple[int, bool]":
 
 
 def could_be_condition(levels: int, n_obs: int) -> bool:
-    """Tell whether a column with so many levels could hold conditions."""
+    """Return whether a column with so many levels could hold conditions."""
     return 2 <= levels <= min(MAX_LEVELS, max(2, n_obs // MIN_OBS_PER_LEVEL))
 
 
 def could_be_sample(levels: int, n_obs: int) -> bool:
-    """Tell whether a column with so many levels could name samples: several, of several observations each."""
+    """Return whether a column with so many levels could name samples: several, of several observations each."""
     return 2 <= levels <= n_obs // 2
 
 
@@ -53,12 +53,12 @@ def condition_columns(table: Any) -> "list[tuple[str, int, bool]]":
 
 
 def is_measured(column: Any) -> bool:
-    """Tell whether a column holds measurements, which no tool takes for conditions."""
+    """Return whether a column holds measurements, which no tool accepts as conditions."""
     return _measured(column, int(column.nunique()), len(column))
 
 
 def has_fractions(column: Any) -> bool:
-    """Tell whether a column holds decimal numbers that are not integers."""
+    """Return whether a column holds numbers with a fractional part."""
     if column.dtype.kind != "f":
         return False
     values = column.dropna()

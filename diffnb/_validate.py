@@ -55,7 +55,7 @@ def auto_count(name: str, value: object, *, at_least: int = 1, at_most: int | No
 
 
 def positive(name: str, value: object, *, zero: bool = False) -> float:
-    """Refuse what is not a finite number above 0 (or 0, where `zero` says so)."""
+    """Refuse what is not a finite number above 0 (or 0, with `zero`)."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}={value!r} must be a number, got {type(value).__name__}.")
     number = float(value)

@@ -14,13 +14,13 @@ def test_repeated_names_are_numbered():
 
 
 @pytest.mark.parametrize("keys", [k for k in EVERY if k is not Keys], ids=lambda k: k.__name__)
-def test_every_result_says_how_it_is_made_and_what_it_holds(keys):
+def test_every_result_names_the_call_that_makes_it_and_what_it_holds(keys):
     assert keys().made_by.startswith("tl.")
     assert keys().entries
     assert keys("mine").uns == "mine"
 
 
-def test_columns_of_conditions_are_told_apart():
+def test_columns_of_conditions_are_distinct():
     columns = by_group(HOSTILE, ["vector_1", "score"])
     stored = [name for of_group in columns.values() for name in of_group.values()]
     assert len(set(stored)) == len(stored) == 12
@@ -35,7 +35,7 @@ def test_disc_has_the_columns_that_were_computed():
     assert list(full) == ["vector_1", "vector_2", "score", "stability", "spread_1", "spread_2"]
 
 
-def test_comparisons_that_get_one_name_are_told_apart():
+def test_comparisons_that_get_one_name_are_numbered():
     pairs = [("a_vs_b", "c"), ("a", "b_vs_c")]
     assert ScorecardKeys().prefixes(pairs) == ["a_vs_b_vs_c", "a_vs_b_vs_c_2"]
     assert SpardaKeys().columns(pairs, 1) == ["a_vs_b_vs_c_1", "a_vs_b_vs_c_1_2"]

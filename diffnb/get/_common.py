@@ -14,16 +14,17 @@ from .._keys import Keys
 
 
 def entry(adata: AnnData, keys: Keys) -> Any:
-    """Return what describes the results under a key, or say which call makes them."""
+    """Return what describes the results under a key, or raise an error that names the call that makes them."""
     found = adata.uns.get(keys.uns)
-    if found is None or not _is_one(found, keys):
-        similar = [key for key, other in adata.uns.items() if _is_one(other, keys)]
+    if not holds(found, keys):
+        similar = [key for key, other in adata.uns.items() if holds(other, keys)]
         there = f" There are results under {validate.quoted(similar)}." if similar else ""
         raise KeyError(f"no results under key={keys.key!r}; run dn.{keys.made_by} first.{there}")
     return found
 
 
-def _is_one(found: Any, keys: Keys) -> bool:
+def holds(found: Any, keys: Keys) -> bool:
+    """Return whether an entry of `uns` describes results of this kind."""
     return isinstance(found, Mapping) and all(name in found for name in keys.entries)
 
 

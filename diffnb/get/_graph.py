@@ -14,8 +14,10 @@ from .._keys import BACKGROUND_GROUP
 from ..core.arrays.gram_stats import correlations
 from ..core.typing import Bools, Floats, Ints
 from ._conditions import DiscCondition, compared_conditions, disc_conditions, disc_params
+from ._docs import documented_reader
 
 
+@documented_reader
 def disc_graph(
     adata: AnnData,
     *,
@@ -38,7 +40,6 @@ def disc_graph(
     layer
         Layer to use instead of that of :func:`diffnb.tl.disc`.
     key
-        The `key_added` of the call.
 
     Returns
     -------

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from anndata import AnnData
 
-from .._keys import DiscKeys
+from .._keys import DiscKeys, DufsKeys, InformedKeys, SpardaKeys
+from ._common import holds
 
-#: an entry of `uns[key]` that only this tool writes
-_SIGNATURES = {
-    "dn.tl.disc": "sigma",
-    "dn.tl.sparda": "objective",
-    "dn.tl.dufs": "training",
-    "dn.tl.informed_distance": "has_pairwise",
+_KEYS = {
+    "dn.tl.disc": DiscKeys,
+    "dn.tl.sparda": SpardaKeys,
+    "dn.tl.dufs": DufsKeys,
+    "dn.tl.informed_distance": InformedKeys,
 }
 
 
@@ -22,12 +22,13 @@ def has_key(adata: AnnData, key: str) -> bool:
 
 def has_results(adata: AnnData, tool: str, key: str) -> bool:
     """Whether this tool has stored results under this key."""
-    return _SIGNATURES[tool] in adata.uns.get(key, {})
+    return holds(adata.uns.get(key), _KEYS[tool](key))
 
 
 def has_meta_features(adata: AnnData, key: str) -> bool:
     """Whether `tl.meta_features` has stored meta-features for the results of `tl.disc` under this key."""
-    return meta_features_slot(key) in adata.obsm
+    keys = DiscKeys(key)
+    return ("obsm", keys.obsm) in keys.owned(adata)
 
 
 def meta_features_slot(key: str) -> str:

@@ -1,4 +1,4 @@
-"""The door for methods without conditions; the one for conditions is tested where methods use it."""
+"""Reading for methods without conditions; reading by condition is tested where methods use it."""
 
 import numpy as np
 import pandas as pd

@@ -25,7 +25,7 @@ def test_samples_that_hold_every_condition_are_found(adata):
     assert "compares within it" in row["note"]
 
 
-def test_what_speaks_against_a_column_is_said():
+def test_notes_name_what_speaks_against_a_column():
     obs = pd.DataFrame(
         {
             "one": ["x"] * 20,

@@ -127,3 +127,19 @@ def test_scanpy_finds_what_it_reads(adata):
     dn.tl.informed_distance(adata, n_clusters=3, n_neighbors=12)
     params = adata.uns["informed"]["params"]
     assert (params["n_neighbors"], params["method"], params["use_rep"]) == (12, "umap", "X")
+
+
+@pytest.mark.filterwarnings("ignore:.*zarr.*", "ignore::UserWarning")
+def test_all_results_of_all_tools_come_back_from_files(prepared, tmp_path):
+    for tool, calls in CALLS.items():
+        getattr(dn.tl, tool)(prepared, **calls[0], key_added=f"mine_{tool}")
+    dn.tl.meta_features(prepared, key="mine_disc")
+    expected = results(prepared)
+    prepared.write_h5ad(tmp_path / "a.h5ad")
+    prepared.write_zarr(tmp_path / "a.zarr")
+    for back in (anndata.read_h5ad(tmp_path / "a.h5ad"), anndata.read_zarr(tmp_path / "a.zarr")):
+        found = results(back)
+        assert sorted(found) == sorted(expected)
+        for place, array in expected.items():
+            np.testing.assert_array_equal(found[place], array, err_msg=place)
+        assert dn.get.results(back)["tool"].to_dict() == dn.get.results(prepared)["tool"].to_dict()

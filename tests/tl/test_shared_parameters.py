@@ -23,7 +23,7 @@ DEFAULT_DIFFERS = {
     "graph": "DiSC chooses by the scale of the features; the maps that it is compared with use nearest neighbours",
     "key": "the key of the tool whose results are read",
     "key_added": "the name of the tool",
-    "n_components": "the metric chooses by what noise has; vectors of DiSC and diffusion maps are looked at one by one",
+    "n_components": "the metric chooses by what noise has; vectors of DiSC and diffusion maps are read one by one",
     "n_eigenvectors": "DiSC projects off what stands out of the spectrum; a distance uses a fixed number",
     "n_neighbors": "of features in the graph of DiSC, by their number; of observations elsewhere, as each paper has it",
     "n_steps": "steps of training in DUFS, steps of a random walk elsewhere",
