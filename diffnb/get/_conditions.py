@@ -10,12 +10,10 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .._keys import BACKGROUND_GROUP
+from .._keys import BACKGROUND_GROUP, DiscKeys
 from ..core.typing import Bools
 from ._common import entry
 from ._disc import disc
-
-_NEEDS = ("sigma", "groups", "group_columns", "n_leading", "params")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +61,10 @@ def compared_conditions(adata: AnnData, key: str) -> list[str]:
 
 
 def disc_params(adata: AnnData, key: str) -> Mapping[str, Any]:
-    """Parameters that `tl.disc` was called with."""
+    """Return the stored arguments of `tl.disc`; those that were `None` are not among them."""
     params: Mapping[str, Any] = _summary(adata, key)["params"]
     return params
 
 
 def _summary(adata: AnnData, key: str) -> Any:
-    return entry(adata, key, "tl.disc(adata, groupby)", _NEEDS)
+    return entry(adata, DiscKeys(key))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from anndata import AnnData
 
-from .._keys import DiscKeys
+from .._keys import DiscKeys, DufsKeys, InformedKeys, Keys, SpardaKeys
+from ._common import entry
 
-#: an entry of `uns[key]` that only this tool writes
-_SIGNATURES = {
-    "dn.tl.disc": "sigma",
-    "dn.tl.sparda": "objective",
-    "dn.tl.dufs": "training",
-    "dn.tl.informed_distance": "has_pairwise",
+#: where the tools that have a panel store their results
+_KEYS: dict[str, type[Keys]] = {
+    "dn.tl.disc": DiscKeys,
+    "dn.tl.sparda": SpardaKeys,
+    "dn.tl.dufs": DufsKeys,
+    "dn.tl.informed_distance": InformedKeys,
 }
 
 
@@ -22,7 +23,11 @@ def has_key(adata: AnnData, key: str) -> bool:
 
 def has_results(adata: AnnData, tool: str, key: str) -> bool:
     """Whether this tool has stored results under this key."""
-    return _SIGNATURES[tool] in adata.uns.get(key, {})
+    try:
+        entry(adata, _KEYS[tool](key))
+    except KeyError:
+        return False
+    return True
 
 
 def has_meta_features(adata: AnnData, key: str) -> bool:

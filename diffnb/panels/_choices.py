@@ -54,7 +54,7 @@ def level(name: str, adata: AnnData, by: Control, *, default: str) -> Control:
     """Make the choice of one condition or the default of the method, updated with the column."""
 
     def options() -> list[Any]:
-        return [(default, None), *((v, v) for v in levels_of(adata, by.value))]
+        return [(default, "auto"), *((v, v) for v in levels_of(adata, by.value))]
 
     control = dropdown(name, options())
     by.widget.observe(lambda _: set_options(control, options()), "value")
@@ -69,11 +69,9 @@ def layer(adata: AnnData) -> Control:
 
 def sample_key(adata: AnnData) -> Control:
     """Make the choice of the column with the samples."""
-    obs = adata.obs
-    names = [
-        str(c) for c in obs.columns if not pd.api.types.is_float_dtype(obs[c]) and 2 <= obs[c].nunique() < len(obs)
-    ]
-    return dropdown("sample_key", [("none", None), *((n, n) for n in names)], label="samples in")
+    return dropdown(
+        "sample_key", [("none", None), *((n, n) for n in get.candidate_samples(adata).index)], label="samples in"
+    )
 
 
 def mask_var(adata: AnnData) -> Control:

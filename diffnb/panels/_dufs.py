@@ -43,7 +43,7 @@ class DufsPanel(MethodPanel):
         return [
             choices.layer(self.adata),
             choices.mask_var(self.adata),
-            integer_or_auto("n_features", auto=None, label="features to select"),
+            integer_or_auto("n_features", label="features to select"),
             dropdown("penalty", penalties),
             dropdown("gates", ["deterministic", ("per sample", "per_sample"), ("per feature", "per_feature")]),
             dropdown("standardize", ["global", ("no", None)]),
@@ -97,12 +97,12 @@ def dufs(adata: AnnData, *, key_added: str = "dufs") -> DufsPanel:
 
     Parameters
     ----------
-    {adata}
-    {key_added}
+    adata
+    key_added
 
     Returns
     -------
-    {panel}
+    The panel, to be shown as the last value of a cell. `panel.code` holds the lines that reproduce it.
 
     Examples
     --------

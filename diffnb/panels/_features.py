@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .._anndata import store
+from .._anndata import set_var_column
 from ._calls import wrapped
 from ._controls import control_row, dropdown, on_user_change, set_options
 from ._feature_map import FeatureMap
@@ -151,7 +151,7 @@ class FeatureView:
         if not column:
             self.message.value = "Enter a name for the column."
             return
-        store(self.adata, var={column: np.asarray(self.adata.var_names.isin(names))})
+        set_var_column(self.adata, column, np.asarray(self.adata.var_names.isin(names)))
         self._saved[column] = names
         self.message.value = f"{len(names)} features saved."
         self._changed()

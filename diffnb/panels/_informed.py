@@ -59,7 +59,7 @@ class InformedPanel(MethodPanel):
             dropdown("use_rep", representations, label="representation"),
             choices.mask_var(self.adata),
             integer_or_auto("n_clusters"),
-            integer_or_auto("n_components", auto=None, label="components"),
+            integer_or_auto("n_components", label="components"),
             integer_field("n_neighbors", min(20, self.adata.n_obs), at_least=2, at_most=self.adata.n_obs),
             dropdown("solver", ["exact", "gradient"]),
             dropdown("eigenvalues", ["pca", "own", "floor"]),
@@ -163,12 +163,12 @@ def informed(adata: AnnData, *, key_added: str = "informed") -> InformedPanel:
 
     Parameters
     ----------
-    {adata}
-    {key_added}
+    adata
+    key_added
 
     Returns
     -------
-    {panel}
+    The panel, to be shown as the last value of a cell. `panel.code` holds the lines that reproduce it.
 
     Examples
     --------
