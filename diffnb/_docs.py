@@ -6,8 +6,6 @@ description begins with `...` gets the shared text and then its own:
     layer
     sample_key
         ... Whole samples are permuted.
-
-A line that holds nothing but a name in braces, such as `{key_disc}`, is replaced by the shared text of that name.
 """
 
 from __future__ import annotations
@@ -21,7 +19,6 @@ from typing import Any, TypeVar
 WIDTH = 108
 _CONTINUED = "..."
 _NAME = re.compile(r"^\w+(, \w+)*$")
-_REFERENCE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,18 +28,10 @@ def documented(shared: Mapping[str, str], /) -> Callable[[F], F]:
 
     def insert(function: F) -> F:
         if function.__doc__:  # there is none under `python -OO`
-            function.__doc__ = _filled(_resolved(inspect.cleandoc(function.__doc__), shared), shared)
+            function.__doc__ = _filled(inspect.cleandoc(function.__doc__), shared)
         return function
 
     return insert
-
-
-def _resolved(doc: str, shared: Mapping[str, str]) -> str:
-    def text(reference: re.Match[str]) -> str:
-        indent, name = reference.groups()
-        return textwrap.indent(inspect.cleandoc(shared[name]), indent)
-
-    return _REFERENCE.sub(text, doc)
 
 
 def _filled(doc: str, shared: Mapping[str, str]) -> str:

@@ -73,20 +73,6 @@ def test_a_function_without_a_docstring_stays_without():
     assert documented(SHARED)(bare).__doc__ is None
 
 
-def test_a_reference_becomes_the_description_with_its_indentation():
-    @documented({"key": "\n        key\n            The key.\n        "})
-    def function(key):
-        """Do it.
-
-        Parameters
-        ----------
-        {key}
-        """
-
-    assert "\nkey\n    The key." in function.__doc__
-    assert "{" not in function.__doc__
-
-
 def test_braces_within_a_line_are_kept():
     @documented({})
     def function():
@@ -97,14 +83,3 @@ def test_braces_within_a_line_are_kept():
         """
 
     assert "{'a': 1}" in function.__doc__
-
-
-def test_a_reference_to_nothing_fails_at_import():
-    with pytest.raises(KeyError, match="nothing"):
-
-        @documented({})
-        def function():
-            """Do it.
-
-            {nothing}
-            """

@@ -11,7 +11,7 @@ from scipy.ndimage import gaussian_filter
 
 from .._keys import BACKGROUND_GROUP
 from ._blocks import require_at_least
-from ._docs import documented_dataset
+from ._docs import documented_simulation
 from ._import import from_image_pair
 
 #: condition with the tarp
@@ -41,7 +41,7 @@ _SEASONS = {
 }
 
 
-@documented_dataset
+@documented_simulation
 def hyperspectral_tarp(
     *,
     month: str = "oct",
@@ -74,7 +74,7 @@ def hyperspectral_tarp(
         Number of bands, evenly spaced from 400 to 1000 nm.
     noise
         Standard deviation of noise in addition to that of the sensor (0.002). App. E.1 of the paper uses 0.01.
-    {random_state}
+    random_state
 
     Returns
     -------

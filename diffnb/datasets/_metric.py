@@ -8,7 +8,7 @@ import pandas as pd
 from scipy.linalg import block_diag
 
 from ._blocks import numbered, require_at_least, require_between
-from ._docs import documented_dataset
+from ._docs import documented_simulation
 
 #: means of the rows of A in Section 3.3 of the paper, one row per cluster
 SQUARE_MEANS = np.array([[1 / 3, 1.0], [1 / 3, -1.0], [-1.0, -3.0]])
@@ -61,7 +61,7 @@ def hidden_square(*, n_obs: int = 500, n_features: int = 1200, random_state: int
     return adata
 
 
-@documented_dataset
+@documented_simulation
 def two_types(
     *,
     n_obs: int = 100,
@@ -82,12 +82,12 @@ def two_types(
     ----------
     n_obs
         Number of samples of both types together.
-    {n_features}
+    n_features
     n_clusters
         Number of clusters of features.
     rho
         Covariance within a cluster, from 0 to 1.
-    {random_state}
+    random_state
 
     Returns
     -------
@@ -120,7 +120,7 @@ def two_types(
     return adata
 
 
-@documented_dataset
+@documented_simulation
 def curved_square(
     *,
     n_obs: int = 500,
@@ -140,12 +140,12 @@ def curved_square(
     ----------
     n_obs
         Number of observations.
-    {n_features}
+    n_features
     noise
         Standard deviation of the noise.
     bend
         Curvature of the surface, the *b* above.
-    {random_state}
+    random_state
 
     Returns
     -------

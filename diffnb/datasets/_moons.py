@@ -7,10 +7,10 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from ._docs import documented_dataset
+from ._docs import documented_simulation
 
 
-@documented_dataset
+@documented_simulation
 def two_moons(
     n_nuisance: int = 10,
     *,
@@ -31,7 +31,7 @@ def two_moons(
         Number of observations, half of them (rounded down) in the second moon.
     noise
         Standard deviation of the noise around the half circles.
-    {random_state}
+    random_state
 
     Returns
     -------

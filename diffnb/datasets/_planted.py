@@ -8,10 +8,10 @@ import anndata as ad
 import numpy as np
 
 from ._blocks import Block, assemble, require_at_least, require_between, with_factor
-from ._docs import documented_dataset
+from ._docs import documented_simulation
 
 
-@documented_dataset
+@documented_simulation
 def planted_groups(
     *,
     n_features: int = 5000,
@@ -33,7 +33,7 @@ def planted_groups(
     ----------
     n_features
         Number of all features; those outside groups are noise and come first.
-    {n_obs}
+    n_obs
     group_size
         Features in each group.
     n_groups
@@ -44,7 +44,7 @@ def planted_groups(
         Correlation within a group, from 0 to 1.
     n_conditions
         Conditions, named A, B, C and so on; at most 26.
-    {random_state}
+    random_state
 
     Returns
     -------

@@ -8,14 +8,14 @@ import pandas as pd
 
 from .._keys import BACKGROUND_GROUP
 from ._blocks import Block, assemble, gaussian_toy, require_at_least, require_between, truth_of, with_factor
-from ._docs import documented_dataset
+from ._docs import documented_simulation
 
 DIFFERING_BLOCK = "differing"
 #: features of a block of the covariance in Figure 1c of the paper
 BLOCK_FEATURES = 3
 
 
-@documented_dataset
+@documented_simulation
 def nuisance_factor(
     *,
     n_obs: int = 500,
@@ -36,8 +36,8 @@ def nuisance_factor(
 
     Parameters
     ----------
-    {n_obs}
-    {n_features}
+    n_obs
+    n_features
     n_differing
         Features that are correlated in B only; they come first.
     n_nuisance
@@ -46,7 +46,7 @@ def nuisance_factor(
         Correlation of the former, from 0 to 1.
     nuisance
         Correlation of the latter, from 0 to 1.
-    {random_state}
+    random_state
 
     Returns
     -------
@@ -84,7 +84,7 @@ def nuisance_factor(
     return adata
 
 
-@documented_dataset
+@documented_simulation
 def differing_block(
     *, n_obs: int = 100, n_features: int = 20, n_differing: int = 3, random_state: int = 0
 ) -> ad.AnnData:
@@ -98,8 +98,8 @@ def differing_block(
 
     Parameters
     ----------
-    {n_obs}
-    {n_features}
+    n_obs
+    n_features
     n_differing
         Number of features of the block that differs; 0 for two samples of one population.
     random_state

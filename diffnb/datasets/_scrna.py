@@ -11,13 +11,13 @@ from scipy import sparse
 
 from .._keys import BACKGROUND_GROUP
 from ._blocks import numbered, require_at_least
-from ._docs import documented_dataset
+from ._docs import documented_simulation
 
 SCRNA_CONDITIONS = ("control", "stimulated")
 GENE_ROLES = ("null", "mean", "spread", "module_stimulated", "module_shared", "distribution")
 
 
-@documented_dataset
+@documented_simulation
 def scrna(
     *,
     n_cells: int = 1000,
@@ -99,16 +99,15 @@ def scrna(
         :math:`m`, the rate at which half of the counts are lost; 0 for no dropout.
     library_size
         Median library size :math:`L`.
-    {random_state}
+    random_state
 
     Returns
     -------
     `X` holds log1p of counts scaled to 10,000 per cell, `layers["counts"]` the counts, both CSR float32. `obs`
-    has `condition`, `donor` and `cell_type`. `var` has the role of each gene in `truth`, its
-    `log_fold_change`, the condition `spread_in` which it has the larger spread, the cell type that it is
-    `marker_of`, and in
+    has `condition`, `donor` and `cell_type`. `var` has the role of each gene in `truth`, its `log_fold_change`, in
+    `spread_in` the condition in which it has the larger spread, in `marker_of` the cell type that it marks, and in
     `truth_control` and `truth_stimulated` the groups whose connectivity is particular to a condition; with
-    `n_distribution`, also the condition that it has `two_peaks_in`.
+    `n_distribution`, also in `two_peaks_in` the condition in which it has two peaks.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from ._blocks import (
     random_covariance,
     require_between,
 )
-from ._docs import documented_dataset
+from ._docs import documented_simulation
 
 _NEWLY_CONNECTED = [
     Block("noise", 100),
@@ -27,7 +27,7 @@ _NEWLY_CONNECTED = [
 ]
 
 
-@documented_dataset
+@documented_simulation
 def newly_connected(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
     r"""Connect features in one condition that are noise in the other (DiSC, Sec. 4.1, Fig. 2).
 
@@ -41,8 +41,8 @@ def newly_connected(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
 
     Parameters
     ----------
-    {n_obs}
-    {random_state}
+    n_obs
+    random_state
 
     Returns
     -------
@@ -64,7 +64,7 @@ def newly_connected(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
     return gaussian_toy(_NEWLY_CONNECTED, covariances, n_obs=n_obs, scale=0.005, rng=rng)
 
 
-@documented_dataset
+@documented_simulation
 def partial_correlation(p: float = 1.0, *, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
     r"""Connect features in A and, to a varying degree, in B (DiSC, App. E.4, Fig. 12).
 
@@ -76,7 +76,7 @@ def partial_correlation(p: float = 1.0, *, n_obs: int = 10_000, random_state: in
     ----------
     p
         Correlation of features 151–200 in B: independent at 0, the same as in A at 1.
-    {n_obs}
+    n_obs
     random_state
         Seed; the same seed gives the same bases for every `p`, so that only the correlation changes.
 
@@ -104,7 +104,7 @@ def partial_correlation(p: float = 1.0, *, n_obs: int = 10_000, random_state: in
     return adata
 
 
-@documented_dataset
+@documented_simulation
 def subsets_of_connected(*, n_obs: int = 10_000, split: int = 25, random_state: int = 0) -> ad.AnnData:
     """Split a group of A into two in B (DiSC, Sec. 4.1, Fig. 3).
 
@@ -116,10 +116,10 @@ def subsets_of_connected(*, n_obs: int = 10_000, split: int = 25, random_state: 
 
     Parameters
     ----------
-    {n_obs}
+    n_obs
     split
         Number of features of the first part, 1–99. The paper states 25, its published code uses 20.
-    {random_state}
+    random_state
 
     Returns
     -------
@@ -140,7 +140,7 @@ def subsets_of_connected(*, n_obs: int = 10_000, split: int = 25, random_state: 
     return gaussian_toy(blocks, covariances, n_obs=n_obs, scale=0.001, rng=rng)
 
 
-@documented_dataset
+@documented_simulation
 def split_both_ways(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
     """Split a group of each condition into two in the other (DiSC, App. E, Fig. 7).
 
@@ -151,8 +151,8 @@ def split_both_ways(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
 
     Parameters
     ----------
-    {n_obs}
-    {random_state}
+    n_obs
+    random_state
 
     Returns
     -------
@@ -172,7 +172,7 @@ def split_both_ways(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
     return gaussian_toy(blocks, covariances, n_obs=n_obs, scale=0.001, rng=rng)
 
 
-@documented_dataset
+@documented_simulation
 def three_conditions(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
     """Give groups to one, two or all of three conditions (DiSC, App. D, Fig. 6).
 
@@ -184,8 +184,8 @@ def three_conditions(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnDat
 
     Parameters
     ----------
-    {n_obs}
-    {random_state}
+    n_obs
+    random_state
 
     Returns
     -------

@@ -61,7 +61,7 @@ def compared_conditions(adata: AnnData, key: str) -> list[str]:
 
 
 def disc_params(adata: AnnData, key: str) -> Mapping[str, Any]:
-    """Parameters that `tl.disc` was called with."""
+    """Return the stored arguments of `tl.disc`; those that were `None` are not among them."""
     params: Mapping[str, Any] = _summary(adata, key)["params"]
     return params
 

@@ -69,11 +69,9 @@ def layer(adata: AnnData) -> Control:
 
 def sample_key(adata: AnnData) -> Control:
     """Make the choice of the column with the samples."""
-    obs = adata.obs
-    names = [
-        str(c) for c in obs.columns if not pd.api.types.is_float_dtype(obs[c]) and 2 <= obs[c].nunique() < len(obs)
-    ]
-    return dropdown("sample_key", [("none", None), *((n, n) for n in names)], label="samples in")
+    return dropdown(
+        "sample_key", [("none", None), *((n, n) for n in get.candidate_samples(adata).index)], label="samples in"
+    )
 
 
 def mask_var(adata: AnnData) -> Control:

@@ -139,8 +139,8 @@ def compare(adata: AnnData, groupby: str | None = None) -> ComparePanel:
 
     Parameters
     ----------
-    {adata}
-    {groupby}
+    adata
+    groupby
 
     Returns
     -------

@@ -192,13 +192,13 @@ def disc(adata: AnnData, groupby: str | None = None, *, key_added: str = "disc")
 
     Parameters
     ----------
-    {adata}
-    {groupby}
-    {key_added}
+    adata
+    groupby
+    key_added
 
     Returns
     -------
-    {panel}
+    The panel, to be shown as the last value of a cell. `panel.code` holds the lines that reproduce it.
 
     Examples
     --------

@@ -97,12 +97,12 @@ def dufs(adata: AnnData, *, key_added: str = "dufs") -> DufsPanel:
 
     Parameters
     ----------
-    {adata}
-    {key_added}
+    adata
+    key_added
 
     Returns
     -------
-    {panel}
+    The panel, to be shown as the last value of a cell. `panel.code` holds the lines that reproduce it.
 
     Examples
     --------

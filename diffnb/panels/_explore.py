@@ -145,7 +145,7 @@ def explore(adata: AnnData) -> ExplorePanel:
 
     Parameters
     ----------
-    {adata}
+    adata
 
     Returns
     -------

@@ -163,12 +163,12 @@ def informed(adata: AnnData, *, key_added: str = "informed") -> InformedPanel:
 
     Parameters
     ----------
-    {adata}
-    {key_added}
+    adata
+    key_added
 
     Returns
     -------
-    {panel}
+    The panel, to be shown as the last value of a cell. `panel.code` holds the lines that reproduce it.
 
     Examples
     --------

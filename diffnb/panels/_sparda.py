@@ -129,13 +129,13 @@ def sparda(adata: AnnData, groupby: str | None = None, *, key_added: str = "spar
 
     Parameters
     ----------
-    {adata}
-    {groupby}
-    {key_added}
+    adata
+    groupby
+    key_added
 
     Returns
     -------
-    {panel}
+    The panel, to be shown as the last value of a cell. `panel.code` holds the lines that reproduce it.
 
     Examples
     --------

@@ -56,10 +56,12 @@ def feature_brain(
     adata
         Annotated data with `x`, `y` and `z` in `var`, in millimetres of MNI space, as
         :func:`diffnb.datasets.from_parcels` makes it.
-    {values}
-    {group_of_values}
-    {key_disc}
-    {cmap}
+    values
+    group
+        The condition, for columns of :func:`diffnb.get.disc`.
+    key
+        The `key_added` of :func:`diffnb.tl.disc`.
+    cmap
     size
         Area of a marker in square points; markers of the background are smaller.
     display_mode

@@ -34,14 +34,16 @@ def compare_ranks(
 
     Parameters
     ----------
-    {adata_compare}
-    {group_best}
+    adata
+        Annotated data, as for :func:`diffnb.get.compare`.
+    group
+        ... A feature then has the best of its ranks.
     n_top
         Number of leading features of each method, marked by lines.
     n_labels
         Features to label in each panel: those among the leading features of one method that the other ranks
         lowest.
-    {prefix}
+    prefix
 
     Returns
     -------
@@ -82,12 +84,14 @@ def compare_overlap(
 
     Parameters
     ----------
-    {adata_compare}
-    {group_best}
+    adata
+        Annotated data, as for :func:`diffnb.get.compare`.
+    group
+        ... A feature then has the best of its ranks.
     n_top
         Number of leading features of each method.
-    {prefix}
-    {ax}
+    prefix
+    ax
 
     Returns
     -------

@@ -47,9 +47,9 @@ def dufs(adata: AnnData, *, panel: str | None = None, key: str = "dufs", ax: Axe
         Annotated data after :func:`diffnb.tl.dufs`.
     panel
         One of `"gates"`, `"loss"` and `"open"`; all of them by default.
-    {key}
+    key
     ax
-        Axes to draw a single panel on; a new figure by default.
+        ... Given axes take a single panel.
 
     Returns
     -------

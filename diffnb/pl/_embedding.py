@@ -53,16 +53,18 @@ def disc_embedding(
 
     Parameters
     ----------
-    {adata_disc}
-    {group}
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
+    group
     color
         `"feature_group"`, `"score"` or another column of :func:`diffnb.get.disc`, or a column of `adata.var`.
     components
         Numbers of the two vectors; where only one was computed, the score replaces the second.
     n_labels
         Features to label, those with the highest scores, of each group in turn; fewer where labels would overlap.
-    {key}
-    {ax_condition}
+    key
+    ax
+        ... Given axes take a single condition.
 
     Returns
     -------

@@ -56,7 +56,8 @@ def disc_graph(
 
     Parameters
     ----------
-    {adata_disc}
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
     group
         A condition to compare with the mean of the others. By default two conditions are compared with each
         other, and of more each with the mean of the others.
@@ -64,7 +65,7 @@ def disc_graph(
         At most this many features, those with the highest scores of each condition.
     layer
         Layer to use instead of that of :func:`diffnb.tl.disc`.
-    {key}
+    key
 
     Returns
     -------

@@ -45,13 +45,15 @@ def feature_image(
     ----------
     adata
         Annotated data with `row` and `col` in `var`, as :func:`diffnb.datasets.from_image_pair` makes it.
-    {values}
-    {group_of_values}
-    {key_disc}
-    {cmap}
+    values
+    group
+        The condition, for columns of :func:`diffnb.get.disc`.
+    key
+        The `key_added` of :func:`diffnb.tl.disc`.
+    cmap
     shape
         Rows and columns of the image; by default those in `adata.uns["features"]`.
-    {ax}
+    ax
 
     Returns
     -------

@@ -56,13 +56,14 @@ def informed_embedding(
 
     Parameters
     ----------
-    {adata_informed}
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
     color
         Column of `adata.obs`; or `None` for one colour.
     components
         Numbers of the two components, from 1.
-    {key}
-    {ax}
+    key
+    ax
 
     Returns
     -------
@@ -102,8 +103,8 @@ def informed_gap(adata: AnnData, *, key: str = "informed", ax: Axes | None = Non
     ----------
     adata
         Annotated data after :func:`diffnb.tl.informed_distance` with `n_clusters="auto"`.
-    {key}
-    {ax}
+    key
+    ax
 
     Returns
     -------
@@ -155,7 +156,8 @@ def informed_covariance(
 
     Parameters
     ----------
-    {adata_informed}
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
     keys
         The `key_added` of one or more calls, each a panel.
     truth

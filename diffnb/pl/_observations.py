@@ -43,7 +43,8 @@ def disc_observations(
     basis
         Key of `adata.obsm` with at least two columns; by default the first that exists of `X_umap`, `X_tsne`,
         `spatial` and `X_pca`, else the plane of the condition's first two meta-features.
-    {key_disc}
+    key
+        The `key_added` of :func:`diffnb.tl.disc`.
 
     Returns
     -------

@@ -45,11 +45,12 @@ def disc_groups(adata: AnnData, *, group: str | None = None, n_features: int = 1
 
     Parameters
     ----------
-    {adata_disc}
-    {group}
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
+    group
     n_features
         Features of each group.
-    {key}
+    key
 
     Returns
     -------
@@ -92,12 +93,14 @@ def disc_features(
 
     Parameters
     ----------
-    {adata_disc}
-    {group}
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
+    group
     n_features
         Rows of the table of each condition.
-    {key}
-    {ax_condition}
+    key
+    ax
+        ... Given axes take a single condition.
 
     Returns
     -------

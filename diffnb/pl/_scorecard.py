@@ -67,9 +67,9 @@ def scorecard(
         The condition it was compared with; all by default.
     n_features
         Features to show for each pair of conditions.
-    {key}
+    key
     ax
-        Axes to draw the features of a single pair on, without the bars; a new figure by default.
+        ... Given axes take the features of a single pair, without the bars.
 
     Returns
     -------

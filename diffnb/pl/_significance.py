@@ -24,10 +24,11 @@ def disc_significance(adata: AnnData, *, group: str | None = None, key: str = "d
 
     Parameters
     ----------
-    {adata_disc}
-    {group}
-    {key}
-    {ax}
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
+    group
+    key
+    ax
 
     Returns
     -------

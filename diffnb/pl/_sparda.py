@@ -34,13 +34,15 @@ def sparda(
 
     Parameters
     ----------
-    {adata_sparda}
-    {group_compared}
-    {projection}
+    adata
+        Annotated data after :func:`diffnb.tl.sparda` or :func:`diffnb.tl.pda`.
+    group
+    projection
     n_features
         Features to show at most, the largest weights first; features without weight are never shown.
-    {key}
-    {ax_comparison}
+    key
+    ax
+        ... Given axes take a single comparison.
 
     Returns
     -------
@@ -79,9 +81,10 @@ def sparda_path(
     ----------
     adata
         Annotated data after :func:`diffnb.tl.sparda`.
-    {group_compared}
-    {key}
-    {ax_comparison}
+    group
+    key
+    ax
+        ... Given axes take a single comparison.
 
     Returns
     -------
@@ -121,11 +124,13 @@ def sparda_projection(
 
     Parameters
     ----------
-    {adata_sparda}
-    {group_compared}
-    {projection}
-    {key}
-    {ax_comparison}
+    adata
+        Annotated data after :func:`diffnb.tl.sparda` or :func:`diffnb.tl.pda`.
+    group
+    projection
+    key
+    ax
+        ... Given axes take a single comparison.
 
     Returns
     -------

@@ -22,10 +22,10 @@ def survival(adata: AnnData, *, key: str = "survival", interval: bool = True, ax
     ----------
     adata
         Annotated data after :func:`diffnb.tl.survival`.
-    {key}
+    key
     interval
         Also draw 95 % confidence intervals.
-    {ax}
+    ax
 
     Returns
     -------

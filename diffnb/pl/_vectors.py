@@ -45,14 +45,15 @@ def disc_vectors(
 
     Parameters
     ----------
-    {adata_disc}
-    {group}
+    adata
+        Annotated data after :func:`diffnb.tl.disc`.
+    group
     n_vectors
         Vectors of each condition; the leading ones by default.
     kind
         `"lines"`, or `"heatmap"`, where each column of pixels shows the largest of the values it covers; by
         default lines up to 1000 features.
-    {key}
+    key
 
     Returns
     -------
@@ -97,7 +98,7 @@ def feature_diffmap(
     ----------
     adata
         Annotated data after :func:`diffnb.tl.feature_diffmap` and :func:`diffnb.tl.disc`.
-    {group}
+    group
     n_vectors
         Vectors of each condition.
     key
