@@ -178,7 +178,7 @@ def _check_options(metric: object, standardize: object, kernel: object, graph: o
     if standardize is not None:
         validate.choice("standardize", standardize, STANDARDIZE)
     if not callable(kernel):
-        validate.choice("kernel", kernel, KERNELS)
+        validate.choice("kernel", kernel, tuple(KERNELS))
 
 
 def _check_samples(data: Pulled, sample_key: str) -> None:

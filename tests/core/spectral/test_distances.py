@@ -28,7 +28,7 @@ def test_nearest_are_the_smallest_distances_for_any_blocks(set_memory, any_array
         np.testing.assert_allclose(found.squared, np.take_along_axis(squared, order, axis=1), atol=1e-12)
 
 
-def test_a_feature_without_spread_stands_alone(any_array_type, x):
+def test_a_constant_feature_is_orthogonal_to_all_others(any_array_type, x):
     x[:, 3] = 7.0
     squared = distances.squared_distances(standardized_within(any_array_type(x)))
     np.testing.assert_allclose(np.delete(squared[3], 3), 2 * 25, rtol=1e-9)

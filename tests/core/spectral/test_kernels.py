@@ -75,3 +75,21 @@ def test_the_graph_of_neighbours_is_symmetric_to_the_last_bit(x):
     neighbors = distances.nearest(points_of(x), 3)
     weights = kernels.knn_weights(neighbors, kernels.bandwidths(neighbors.squared[:, 2]))
     assert (weights != weights.T).nnz == 0
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_an_entry_of_the_table_is_all_that_a_new_kernel_needs(x, directed, monkeypatch):
+    """Not computed in place, and for every block of the dense graph as for the edges of the sparse one."""
+
+    def exponential(squared, first, second):
+        return np.exp(-np.sqrt(squared) / (first if directed else np.sqrt(first * second)))
+
+    monkeypatch.setitem(kernels.KERNELS, "exponential", kernels.Kernel(exponential, directed=directed))
+    squared = distances.squared_distances(points_of(x))
+    sigma = kernels.bandwidths(distances.kth_smallest(squared, 3))
+    one, other = (np.exp(-np.sqrt(squared) / s) for s in (sigma[:, None], sigma))
+    expected = (one + other) / 2 if directed else np.exp(-np.sqrt(squared / np.outer(sigma, sigma)))
+    everyone = distances.nearest(points_of(x), x.shape[1] - 1)
+    sparse = kernels.knn_weights(everyone, sigma, kernel="exponential")
+    np.testing.assert_allclose(sparse.toarray(), expected, atol=1e-12)
+    np.testing.assert_allclose(kernels.dense_weights(squared, sigma, kernel="exponential"), expected, atol=1e-12)

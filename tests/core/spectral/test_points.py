@@ -30,7 +30,7 @@ def test_moments_of_parts_are_those_of_the_whole(any_array_type, x):
     np.testing.assert_allclose(sd, x.std(axis=0), atol=1e-12)
 
 
-def test_a_spread_that_is_rounding_of_the_mean_is_none(any_array_type, x):
+def test_a_standard_deviation_that_is_rounding_of_the_mean_is_zero(any_array_type, x):
     x[:, 3] = 0.1
     _, sd = points_of(any_array_type(x)).moments()
     assert np.flatnonzero(sd == 0).tolist() == [3]
@@ -49,5 +49,5 @@ def test_inner_products_of_some_columns_are_rows_of_all(any_array_type, x):
 
 
 @pytest.mark.parametrize("large", [0.0, 1e7])
-def test_a_large_mean_costs_no_digits_of_dense_data(x, large):
+def test_a_large_mean_costs_no_precision_of_dense_data(x, large):
     np.testing.assert_allclose(standardized_within(x + large).inner(), standardized_within(x).inner(), atol=1e-6)
