@@ -1,11 +1,11 @@
-"""What holds for doctests and notebooks, too: no figure stays open, and what has no data here is not run."""
+"""For doctests and notebooks, too: close all figures, and leave out notebooks whose data is not installed."""
 
 import sys
 from importlib.util import find_spec
 
 import pytest
 
-# its data is shipped by scikit-survival, which the extra leaves out where it would have to be compiled
+# its data comes with scikit-survival, which the extra leaves out where it would have to be compiled
 collect_ignore = [] if find_spec("sksurv") else ["notebooks/05_patients.ipynb"]
 
 

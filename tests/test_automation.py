@@ -82,3 +82,21 @@ def test_tests_run_in_parallel(target):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{target}:.*\n\t\$\(PYTEST\) ", makefile, flags=re.MULTILINE)
     assert re.search(r"^PYTEST := .* -n \$\(JOBS\)", makefile, flags=re.MULTILINE)
+
+
+def test_every_file_that_contributors_are_sent_to_exists():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    files = set(re.findall(r"`(?:python )?([\w./-]+/[\w.-]+\.\w+)(?: [^`]*)?`", text))
+    assert len(files) > 20
+    assert sorted(name for name in files if not (ROOT / name).exists()) == []
+
+
+def test_every_name_that_contributors_are_sent_to_exists():
+    """A name that the text places in a file is in that file."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    places = re.findall(r"`(\w+)(?:\([^`]*\))?` in `([\w./-]+\.\w+)`", text)
+    assert {name for name, _ in places} >= {"KERNELS", "CALLS", "METHODS", "ROWS"}
+    missing = [
+        name for name, path in places if not re.search(rf"\b{name}\b", (ROOT / path).read_text(encoding="utf-8"))
+    ]
+    assert missing == []

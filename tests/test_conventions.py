@@ -10,9 +10,12 @@ import pytest
 
 import diffnb as dn
 
-ROOMS = {"tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets}
-ROOMS["panels"] = dn.panels
-FUNCTIONS = {f"{room}.{name}": getattr(module, name) for room, module in ROOMS.items() for name in module.__all__}
+SUBPACKAGES = {"tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets, "panels": dn.panels}
+FUNCTIONS = {
+    f"{subpackage}.{name}": getattr(module, name)
+    for subpackage, module in SUBPACKAGES.items()
+    for name in module.__all__
+}
 
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
@@ -79,6 +82,7 @@ def test_import_is_light():
     assert not modules_after("import diffnb") & heavy
 
 
+@pytest.mark.slow
 def test_tools_need_neither_plots_nor_scanpy():
     loaded = modules_after("import diffnb as dn; dn.tl.disc; dn.get.disc")
     assert not loaded & {"scanpy", "matplotlib.pyplot", "nilearn", "jupyterlab", "ipywidgets"}
@@ -89,12 +93,13 @@ def test_the_numerics_know_nothing_of_anndata_or_plots():
     assert not modules_after("; ".join(core)) & {"anndata", "matplotlib", "ipywidgets", "scanpy"}
 
 
+@pytest.mark.slow
 def test_panels_load_on_first_use_only():
     assert "ipywidgets" not in modules_after("import diffnb as dn; dn.pl.disc_vectors")
     assert "ipywidgets" in modules_after("import diffnb as dn; dn.panels.disc")
 
 
-def test_rooms_are_listed_and_unknown_ones_refused():
+def test_subpackages_are_listed_and_unknown_ones_refused():
     assert {"tl", "get", "pl", "datasets", "panels"} <= set(dir(dn))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = dn.nonsense

@@ -1,4 +1,4 @@
-"""Names for the kinds of arrays that the numerics take."""
+"""Type names that all of core shares."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.floating[Any]]
 Ints: TypeAlias = NDArray[np.integer[Any]]
 Bools: TypeAlias = NDArray[np.bool_]
-#: observations × features, dense or compressed sparse; SciPy has no types of its own to name the latter
+#: observations × features, dense, compressed sparse or chunked; SciPy has no type for a sparse matrix
 Matrix: TypeAlias = Any
 Seed: TypeAlias = int | np.random.SeedSequence
+#: leaves a choice to the data
+Auto: TypeAlias = Literal["auto"]
 #: features standardised over all observations, or within each condition
 Standardize: TypeAlias = Literal["global", "within"]

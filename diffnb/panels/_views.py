@@ -1,24 +1,17 @@
-"""Small views of the frame in the browser: state, picture, code."""
+"""Views of the frame in the browser: status, picture, code."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import anywidget
 import traitlets as t
 
-STATIC = Path(__file__).parent / "static"
-
-
-def joined(*names: str) -> str:
-    """Read files of JavaScript as one: a widget is a single module, and a long one is easier to read in parts."""
-    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
+from ._modules import STATIC, esm
 
 
 class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
-    """Progress and messages, announced to screen readers; brings the panel's style sheet."""
+    """Progress and messages, announced to screen readers; also loads the style sheet of the panel."""
 
-    _esm = STATIC / "status.js"
+    _esm = esm("status.js")
     _css = STATIC / "panel.css"
 
     state = t.Unicode("ready").tag(sync=True)
@@ -28,27 +21,27 @@ class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     step = t.Unicode("").tag(sync=True)
     done = t.Int(0).tag(sync=True)
     total = t.Int(0).tag(sync=True)
-    #: what marks the static picture, which hides while this view lives
+    #: mark of the static picture, which is hidden while this view is shown
     mark = t.Unicode("").tag(sync=True)
-    #: whether the page is dark; the browser says so
+    #: whether the page is dark; set by the browser
     dark = t.Bool(False).tag(sync=True)
 
 
 class Picture(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """A figure as an image with a description."""
 
-    _esm = STATIC / "picture.js"
+    _esm = esm("picture.js")
 
     png = t.Bytes(b"").tag(sync=True)
     alt = t.Unicode("").tag(sync=True)
     width = t.Int(0).tag(sync=True)
-    empty = t.Unicode("Press Run to see this.").tag(sync=True)
+    empty = t.Unicode("Press Run to compute this.").tag(sync=True)
 
 
 class CodeView(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
-    """Lines of Python with a button that copies them."""
+    """Python code with a button to copy it."""
 
-    _esm = STATIC / "code.js"
+    _esm = esm("code.js")
 
     code = t.Unicode("").tag(sync=True)
     note = t.Unicode("").tag(sync=True)

@@ -55,7 +55,7 @@ def test_of_several_conditions_the_best_rank_counts():
     assert table["DiSC"].idxmin() == best.idxmax()
 
 
-def test_features_that_took_no_part_have_no_rank(adata):
+def test_excluded_features_have_no_rank(adata):
     dn.tl.disc(adata, "condition", mask_var="chosen", n_components=2, n_clusters=2)
     dn.tl.scorecard(adata, "condition", mask_var="chosen")
     table = dn.get.compare(adata, n_top=10)
@@ -63,7 +63,7 @@ def test_features_that_took_no_part_have_no_rank(adata):
     assert table["DiSC"].max() == 30
 
 
-def test_without_results_it_says_what_to_run(adata):
+def test_without_results_the_error_names_the_calls_to_make(adata):
     with pytest.raises(KeyError, match="run two or more of these methods first"):
         dn.get.compare(adata)
 

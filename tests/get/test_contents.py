@@ -5,7 +5,7 @@ import scipy.sparse as sp
 import diffnb as dn
 
 
-def test_says_what_there_is(adata):
+def test_lists_what_there_is(adata):
     adata.obsm["X_pca"] = np.ones((adata.n_obs, 2))
     adata.layers["counts"] = sp.csr_matrix(np.eye(adata.n_obs, adata.n_vars))
     dn.tl.disc(adata, "condition", n_components=2, n_clusters=2)
@@ -18,7 +18,7 @@ def test_says_what_there_is(adata):
     assert facts["results"] == "DiSC under 'disc', scorecard under 'card'"
 
 
-def test_says_what_is_missing_and_what_features_are():
+def test_lists_what_is_missing_and_the_kind_of_features():
     adata = ad.AnnData(shape=(3, 2), uns={"features": {"kind": "pixels"}})
     facts = dn.get.contents(adata)["value"]
     assert facts["X"] == "empty"
@@ -27,7 +27,7 @@ def test_says_what_is_missing_and_what_features_are():
     assert facts["results"] == "none yet"
 
 
-def test_names_that_repeat_are_told(adata):
+def test_names_that_repeat_are_reported(adata):
     adata.var_names = ["same"] * adata.n_vars
     assert "var_names_make_unique" in dn.get.contents(adata).loc["names", "value"]
 

@@ -16,7 +16,7 @@ def test_one_row_a_feature_in_the_order_of_the_data(done):
     assert table.columns.tolist() == ["group", "vector_1", "vector_2", "vector_3", "score", "feature_group"]
 
 
-def test_all_conditions_stand_under_each_other(done):
+def test_all_conditions_are_stacked(done):
     table = dn.get.disc(done)
     assert table["group"].tolist() == ["ctrl"] * 40 + ["stim"] * 40
     assert set(table["feature_group"].cat.categories) >= {"background", "ctrl1", "stim1"}

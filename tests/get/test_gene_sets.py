@@ -37,7 +37,7 @@ def test_an_unknown_condition_is_refused(done):
         dn.get.gene_sets(done, group="C")
 
 
-def test_data_without_results_says_what_to_run():
+def test_without_results_the_error_names_the_call_to_make():
     with pytest.raises(KeyError, match=r"run dn\.tl\.disc"):
         dn.get.gene_sets(dn.datasets.newly_connected(n_obs=10))
 
@@ -56,7 +56,7 @@ def test_a_category_without_features_gives_no_set(done):
     assert list(dn.get.gene_sets(adata, group="A")) == ["A1", "A2"]
 
 
-def test_groups_of_one_name_are_told_apart(done):
+def test_groups_of_one_name_are_numbered(done):
     adata = done.copy()
     adata.var["disc_B"] = adata.var["disc_B"].cat.rename_categories({"B1": "A1"})
     sets = dn.get.gene_sets(adata)

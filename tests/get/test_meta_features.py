@@ -18,7 +18,7 @@ def test_reads_a_column_for_each_vector_of_each_condition(found):
     assert table.index.equals(found.obs_names)
 
 
-def test_says_how_to_make_them(found):
+def test_the_error_names_the_call_to_make(found):
     with pytest.raises(KeyError, match=r"run dn.tl.meta_features\(adata, key='disc'\) first"):
         dn.get.meta_features(found)
 

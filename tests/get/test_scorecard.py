@@ -29,7 +29,7 @@ def test_columns_are_those_promised(adata):
     assert isinstance(table["kind"].dtype, pd.CategoricalDtype)
 
 
-def test_pairs_are_under_each_other_and_chosen_by_name(adata):
+def test_pairs_are_stacked_and_chosen_by_name(adata):
     assert len(scorecard(adata)) == 15
     assert scorecard(adata, group="c")["reference"].unique().tolist() == ["a", "b"]
     assert len(scorecard(adata, group="c", reference="b")) == 5

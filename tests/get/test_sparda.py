@@ -8,7 +8,7 @@ import diffnb as dn
 
 @pytest.fixture(scope="module")
 def found():
-    """Ten of 40 features hang together in the second condition only."""
+    """Ten of 40 features are correlated in the second condition only."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(120, 40))
     x[60:, 10:20] += 1.5 * rng.normal(size=(60, 1))
@@ -48,7 +48,7 @@ class TestWeights:
         assert np.linalg.norm(table["weight"]) == pytest.approx(1)
         np.testing.assert_array_equal(table["weight"].reindex(done.var_names), done.varm["sparda"]["stim_vs_ctrl_1"])
 
-    def test_features_that_took_no_part_come_last_and_are_missing(self, adata):
+    def test_excluded_features_come_last_and_are_missing(self, adata):
         dn.tl.sparda(adata, "condition", n_features=3, mask_var="chosen")
         table = dn.get.sparda(adata)
         assert set(table.index[-10:]) == {f"gene{i}" for i in range(30, 40)}
@@ -119,7 +119,7 @@ class TestProjection:
             sides = [table.loc[table["side"] == side, "value"].to_numpy() for side in ("group", "reference")]
             assert wasserstein(*sides) == pytest.approx(dn.get.sparda_summary(done)["objective"][i - 1])
 
-    def test_comparisons_stand_under_each_other_with_their_names(self, three):
+    def test_comparisons_are_stacked_with_their_names(self, three):
         table = dn.get.sparda_projection(three)
         assert table["group"].value_counts(sort=False).to_dict() == {"A": 120, "B": 120, "C": 120}
         one = dn.get.sparda_projection(three, group="B")

@@ -52,7 +52,7 @@ def test_results_come_back_from_a_file(moons, tmp_path, kind):
     np.testing.assert_array_equal(back.uns["dufs"]["warm"]["score"], moons.uns["dufs"]["warm"]["score"])
 
 
-def test_constant_and_masked_features_take_no_part(moons):
+def test_constant_and_masked_features_are_excluded(moons):
     moons.X[:, 4] = 2.0
     moons.var["used"] = np.arange(12) != 7
     with pytest.warns(UserWarning, match="1 constant feature left out"):
@@ -94,24 +94,24 @@ def test_scanpy_takes_the_selection_as_a_mask(moons):
 
 
 def test_batches_are_taken_beyond_a_thousand_observations():
-    assert _dufs._batch(None, 1000) == 1000
-    assert _dufs._batch(None, 1001) == 500
+    assert _dufs._batch("auto", 1000) == 1000
+    assert _dufs._batch("auto", 1001) == 500
     assert _dufs._batch(200, 100) == 100
 
 
-def test_the_penalty_that_was_used_is_told(moons):
+def test_the_penalty_that_was_used_is_stored(moons):
     dn.tl.dufs(moons, penalty=0.5, n_features=2, **QUICK)
     assert moons.uns["dufs"]["penalty"] > 0
     assert "warm" not in moons.uns["dufs"]
 
 
-def test_a_selection_of_nothing_is_said(moons):
+def test_an_empty_selection_gives_a_warning(moons):
     with pytest.warns(UserWarning, match="no gate stays open: no feature is selected"):
         dn.tl.dufs(moons, penalty=1000.0)
     assert not moons.var["dufs"].any()
 
 
-def test_the_bar_counts_and_grows_when_training_begins_anew(moons, monkeypatch):
+def test_the_bar_counts_and_grows_when_training_starts_again(moons, monkeypatch):
     counted = []
 
     def two_trainings(matrix, settings, *, progress):
@@ -159,7 +159,7 @@ def test_nothing_is_written_when_training_fails(moons, monkeypatch):
         ({"n_neighbors": 1}, ValueError, "n_neighbors=1 must be between 2 and 100"),
         ({"batch_size": 2}, ValueError, "batch_size=2 must be at least 3"),
         ({"n_steps": 0}, ValueError, "n_steps=0 must be at least 1"),
-        ({"n_restarts": 1.5}, TypeError, "n_restarts=1.5 must be a whole number"),
+        ({"n_restarts": 1.5}, TypeError, "n_restarts=1.5 must be an integer"),
         ({"mask_var": "nothing"}, ValueError, "mask_var='nothing' is not a column"),
     ],
 )

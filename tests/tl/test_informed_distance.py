@@ -33,7 +33,7 @@ def distances(adata, **options):
 
 
 class TestResult:
-    def test_returns_none_and_says_where_things_are(self, types):
+    def test_returns_none_and_names_its_slots(self, types):
         assert dn.tl.informed_distance(types) is None
         assert types.uns["informed"]["distances_key"] == "informed_distances"
         assert types.obsp["informed_distances"].nnz == 50 * 19
@@ -52,7 +52,7 @@ class TestResult:
         both = types.var[["cluster", "informed_cluster"]].drop_duplicates()
         assert len(both) == 5
 
-    def test_types_are_parted(self, types):
+    def test_types_are_separated(self, types):
         dn.tl.informed_distance(types)
         side = types.obsm["X_informed_diffmap"][:, 0] > 0
         assert (side == side[0]).astype(int).tolist() in [
@@ -65,7 +65,7 @@ class TestResult:
         assert snapshot(types) == before
         assert "informed" in copy.uns
 
-    def test_the_choice_is_told(self, types, caplog):
+    def test_the_choice_is_logged(self, types, caplog):
         with caplog.at_level(logging.INFO, logger="diffnb"):
             dn.tl.informed_distance(types, local=True)
         assert "local metric by 5 clusters of 60 features" in caplog.text
@@ -83,7 +83,7 @@ class TestResult:
         assert "informed" not in types.varm
         assert "informed_cluster" not in types.var
 
-    def test_results_under_two_keys_live_side_by_side(self, types):
+    def test_results_under_two_keys_are_kept_separately(self, types):
         dn.tl.informed_distance(types)
         dn.tl.informed_distance(types, informed=False, key_added="pca")
         assert types.uns["pca"]["connectivities_key"] == "pca_connectivities"
@@ -121,11 +121,11 @@ class TestOptions:
         assert (types.var["informed_cluster"].astype(str) == types.var["pathway"]).all()
         np.testing.assert_allclose(types.obsp["informed_pairwise"], distances(types))
 
-    def test_features_without_a_known_cluster_take_no_part(self, types, caplog):
+    def test_features_without_a_known_cluster_are_excluded(self, types, caplog):
         types.var["pathway"] = types.var["cluster"].astype(object).where(types.var["chosen"])
         with caplog.at_level(logging.INFO, logger="diffnb"):
             dn.tl.informed_distance(types, n_clusters="pathway")
-        assert "20 features without a pathway take no part" in caplog.text
+        assert "20 features without a pathway are excluded" in caplog.text
         assert types.varm["informed"].iloc[40:].isna().all(axis=None)
         np.testing.assert_allclose(
             types.obsp["informed_pairwise"], distances(types, n_clusters="cluster", mask_var="chosen")
@@ -306,6 +306,7 @@ class TestSaving:
         pd.testing.assert_frame_equal(dn.get.informed_eigenvalues(back), dn.get.informed_eigenvalues(types))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("local", [False, True])
 def test_scanpy_works_on_the_metric(local):
@@ -324,7 +325,7 @@ def test_scanpy_works_on_the_metric(local):
     sc.tl.dpt(adata, neighbors_key="informed")
     assert set(adata.obsm) - obsm == {"X_umap", "X_diffmap"}
     assert adata.obs["leiden"].nunique() > 1
-    # the two types hang together by nothing under local metrics
+    # the two types are not connected under local metrics
     assert np.isfinite(adata.obs["dpt_pseudotime"]).mean() > 0.3
     if not local:
         purity = pd.crosstab(adata.obs["leiden"], adata.obs["condition"]).max(axis=1).sum() / 120

@@ -4,11 +4,11 @@ import scipy.sparse as sp
 
 import diffnb as dn
 
-SETTLED = {"n_neighbors": 6, "n_eigenvectors": 4, "n_components": 3, "n_clusters": 3}
+FIXED = {"n_neighbors": 6, "n_eigenvectors": 4, "n_components": 3, "n_clusters": 3}
 
 
 def test_meta_features_are_data_times_vectors(adata):
-    dn.tl.disc(adata, "condition", **SETTLED)
+    dn.tl.disc(adata, "condition", **FIXED)
     assert dn.tl.meta_features(adata) is None
     found = dn.get.disc(adata)
     vectors = [found.loc[found["group"] == g, ["vector_1", "vector_2", "vector_3"]] for g in ("ctrl", "stim")]
@@ -17,14 +17,14 @@ def test_meta_features_are_data_times_vectors(adata):
 
 def test_all_observations_and_the_layer_of_the_call_are_used(adata):
     adata.obs["part"] = ["a"] * 40 + ["b"] * 40 + ["c"] * 40
-    dn.tl.disc(adata, "part", groups=["a", "c"], layer="double", **SETTLED)
+    dn.tl.disc(adata, "part", groups=["a", "c"], layer="double", **FIXED)
     dn.tl.meta_features(adata)
     vectors = dn.get.disc(adata, group="a").filter(regex="vector").to_numpy()
     np.testing.assert_allclose(adata.obsm["X_disc"][:, :3], adata.layers["double"] @ vectors, atol=1e-12)
 
 
 def test_features_left_out_weigh_nothing(adata):
-    dn.tl.disc(adata, "condition", mask_var="chosen", **SETTLED)
+    dn.tl.disc(adata, "condition", mask_var="chosen", **FIXED)
     dn.tl.meta_features(adata)
     before = adata.obsm["X_disc"].copy()
     adata.X[:, 30:] = 1e6
@@ -33,7 +33,7 @@ def test_features_left_out_weigh_nothing(adata):
 
 
 def test_sparse_data_gives_the_same(adata):
-    dn.tl.disc(adata, "condition", key_added="mine", **SETTLED)
+    dn.tl.disc(adata, "condition", key_added="mine", **FIXED)
     dn.tl.meta_features(adata, key="mine")
     dense = adata.obsm["X_mine"].copy()
     adata.X = sp.csr_matrix(adata.X)
@@ -41,6 +41,6 @@ def test_sparse_data_gives_the_same(adata):
     np.testing.assert_allclose(adata.obsm["X_mine"], dense, atol=1e-12)
 
 
-def test_without_results_the_error_says_what_to_run(adata):
+def test_without_results_the_error_names_the_call_to_make(adata):
     with pytest.raises(KeyError, match=r"key='disc'; run dn.tl.disc\(adata, groupby\) first"):
         dn.tl.meta_features(adata)

@@ -133,7 +133,7 @@ def test_samples_become_the_unit(rng):
     np.testing.assert_array_equal(read(adata, key="paired")["connectivity_pval"], expected.pval[:, 3])
 
 
-def test_samples_that_take_no_part_are_counted_in_a_warning(rng):
+def test_excluded_samples_are_counted_in_a_warning(rng):
     adata = make(rng)
     adata.obs.loc[adata.obs.index[:2], "sample"] = "tiny"
     with pytest.warns(UserWarning, match="1 of 9 samples have fewer than 5 observations"):

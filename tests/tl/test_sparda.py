@@ -9,6 +9,8 @@ import scipy.sparse as sp
 
 import diffnb as dn
 
+pytestmark = pytest.mark.slow
+
 READERS = (dn.get.sparda, dn.get.sparda_summary, dn.get.sparda_path, dn.get.sparda_projection)
 
 
@@ -54,22 +56,22 @@ class TestResult:
         assert snapshot(adata)[:5] == before[:5]
         assert "pda" in copy.uns
 
-    def test_finds_the_features_that_hang_together_in_one_condition(self, adata):
+    def test_finds_the_features_that_are_correlated_in_one_condition(self, adata):
         dn.tl.sparda(adata, "condition", n_features=10, n_permutations=19)
         assert adata.varm["sparda"]["stim_vs_ctrl_1"].iloc[10:20].ne(0).sum() >= 9
         assert dn.get.sparda_summary(adata)["pval"].tolist() == [0.05]
 
     def test_the_largest_weight_is_positive(self, adata):
-        for n_features in (3, "auto", None):
+        for n_features in (3, "auto", "all"):
             weights = tables(adata, n_features=n_features)[0]["weight"]
             assert weights.iloc[0] > 0
 
     def test_pda_is_sparda_with_all_features(self, adata):
         dn.tl.pda(adata, "condition", key_added="all")
-        dn.tl.sparda(adata, "condition", n_features=None)
+        dn.tl.sparda(adata, "condition", n_features="all")
         pd.testing.assert_frame_equal(dn.get.sparda(adata, key="all"), dn.get.sparda(adata))
 
-    def test_the_choice_is_told(self, adata, caplog):
+    def test_the_choice_is_logged(self, adata, caplog):
         with caplog.at_level(logging.INFO, logger="diffnb"):
             dn.tl.sparda(adata, "condition")
         chosen = adata.uns["sparda"]["n_features"].item()
@@ -80,7 +82,7 @@ class TestResult:
         for one, two in zip(first, second, strict=True):
             pd.testing.assert_frame_equal(one, two, check_exact=True)
 
-    def test_results_under_two_keys_live_side_by_side(self, adata):
+    def test_results_under_two_keys_are_kept_separately(self, adata):
         dn.tl.sparda(adata, "condition", n_features=3)
         dn.tl.sparda(adata, "condition", n_features=6, key_added="other")
         assert adata.uns["sparda"]["n_features"].item() == 3
@@ -221,10 +223,10 @@ class TestInput:
 
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
     @pytest.mark.parametrize("standardize", ["global", "within", None])
-    def test_a_feature_silent_in_one_condition_takes_part(self, adata, standardize, kind):
+    def test_a_feature_constant_in_one_condition_is_used(self, adata, standardize, kind):
         adata.X[:60, 5] = 0.0
         adata.X = kind(adata.X)
-        found = tables(adata, n_features=None, standardize=standardize, n_permutations=2)[0]
+        found = tables(adata, n_features="all", standardize=standardize, n_permutations=2)[0]
         assert np.isfinite(found["weight"]).all()
         if standardize == "within":
             assert found.loc["gene5", "weight"] == 0
@@ -237,7 +239,7 @@ class TestInput:
             found = tables(adata)[0]
         assert found["selected"].sum() == 5
 
-    def test_observations_without_a_condition_take_no_part(self, adata):
+    def test_observations_without_a_condition_are_excluded(self, adata):
         part = adata[10:].copy()
         expected = tables(part)
         column = adata.obs["condition"].astype(object)
@@ -272,7 +274,7 @@ class TestInput:
 
 class TestEqualGroups:
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-    @pytest.mark.parametrize("n_features", ["auto", 5, None])
+    @pytest.mark.parametrize("n_features", ["auto", 5, "all"])
     def test_have_objective_zero_and_p_value_one(self, adata, kind, n_features, caplog):
         adata.X[60:] = adata.X[:60][::-1]
         adata.X = kind(adata.X)
@@ -298,7 +300,7 @@ BAD = {
     "an empty mask": ({"mask_var": np.zeros(40, bool)}, ValueError, "selects none of the 40 features"),
     "more features than there are": ({"n_features": 41}, ValueError, "n_features=41 .*between 1 and 40.*40 features"),
     "no features": ({"n_features": 0}, ValueError, "n_features=0"),
-    "half a feature": ({"n_features": 2.5}, TypeError, "n_features=2.5 must be a whole number"),
+    "half a feature": ({"n_features": 2.5}, TypeError, "n_features=2.5 must be an integer"),
     "a misspelt auto": ({"n_features": "atuo"}, ValueError, "Did you mean 'auto'"),
     "no projections": ({"n_projections": 0}, ValueError, "n_projections=0"),
     "an unknown standardising": ({"standardize": "withn"}, ValueError, "Did you mean 'within'"),
@@ -372,23 +374,23 @@ class TestSaving:
 
 
 class TestSamples:
-    def test_nested_samples_are_dealt_whole(self, adata, monkeypatch):
+    def test_nested_samples_are_permuted_whole(self, adata, monkeypatch):
         from diffnb.core.sparda import fit as sparda
 
-        dealt, original = [], sparda.permuted_samples
+        permuted, original = [], sparda.permuted_samples
 
         def watched(samples, rng):
             rows = original(samples, rng)
-            dealt.append([np.unique(np.concatenate(samples)[r]).tolist() for r in rows])
+            permuted.append([np.unique(np.concatenate(samples)[r]).tolist() for r in rows])
             return rows
 
         monkeypatch.setattr(sparda, "permuted_samples", watched)
         dn.tl.sparda(adata, "condition", sample_key="donor", n_permutations=6, n_features=3)
-        assert len(dealt) == 6
-        assert all(len(a) == len(b) == 3 and not set(a) & set(b) for a, b in dealt)
+        assert len(permuted) == 6
+        assert all(len(a) == len(b) == 3 and not set(a) & set(b) for a, b in permuted)
 
     def test_few_samples_cannot_give_a_small_p_value(self, adata):
-        """Six donors, three a condition: the observed deal comes up again in one of ten draws."""
+        """Six donors, three per condition: the observed labels come up again in one of ten draws."""
         dn.tl.sparda(adata, "condition", sample_key="donor", n_permutations=99, n_features=5)
         assert dn.get.sparda_summary(adata)["pval"].min() > 0.03
 

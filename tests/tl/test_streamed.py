@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
-from diffnb.core.arrays import column_blocks as slabs
+from diffnb.core.arrays import column_blocks
 from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
 from diffnb.core.arrays.affine import AffineMap
@@ -20,6 +20,8 @@ from diffnb.core.sparda import streamed_operator as streamed
 from diffnb.core.sparda.divergence import DIVERGENCES
 from diffnb.core.sparda.labelings import labelings_of
 from diffnb.core.sparda.path import Search, _best_singles, follow
+
+pytestmark = pytest.mark.slow
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -60,21 +62,21 @@ def lazily(chunks, kind):
 
 @pytest.fixture
 def streaming(monkeypatch, set_memory):
-    """Treat small data as large: runs of a few rows, and little besides them in memory. Return the sizes seen."""
+    """Treat small data as large: row blocks of a few rows, and little else in memory. Return the sizes read."""
     set_memory(4 * 8 * 2 * N)
-    monkeypatch.setattr(sums, "PEEKED", 5)
+    monkeypatch.setattr(sums, "N_ORIGIN_ROWS", 5)
     monkeypatch.setattr(local, "MAX_CONSULTED_NUMBERS", 25 * P)
-    monkeypatch.setattr(slabs, "_density", lambda _: 0.9)  # it looks at 200 rows, more than there are
+    monkeypatch.setattr(column_blocks, "_density", lambda _: 0.9)  # it looks at 200 rows, more than there are
     # as within a task of a cluster: threads cost more than so little data takes to read
     monkeypatch.setattr(chunked.cluster, "in_worker", lambda: True)
     return recorded(monkeypatch)
 
 
 def recorded(monkeypatch):
-    """Keep how many numbers every run and everything that is loaded has."""
+    """Record how many numbers every row block and everything that is loaded has."""
     seen = {"run": [], "loaded": []}
     _record(monkeypatch, chunked, "_loaded", seen["run"])
-    _record(monkeypatch, slabs, "_load_together", seen["loaded"])
+    _record(monkeypatch, column_blocks, "_load_together", seen["loaded"])
     _record(monkeypatch, chunked.Chunked, "load", seen["loaded"])
     return seen
 
@@ -210,7 +212,7 @@ MET += [
 def test_every_tool_finds_the_same_in_chunks(name, chunks, kind, streaming):
     assert_same(results(TOOLS[name], annotated(lazily(chunks, kind))), in_memory(name))
     whole = N * P
-    # one chunk is one run: it cannot be parted
+    # one chunk is one row block: it cannot be split
     assert max(streaming["run"]) < (whole / 2 if chunks != "single" else whole + 1)
     assert not streaming["loaded"] or max(streaming["loaded"]) < 0.75 * whole
 
@@ -227,31 +229,33 @@ def test_sparda_finds_the_same_in_chunks(name, streaming):
 @pytest.mark.parametrize("standardize", ["global", "within", None])
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
 @pytest.mark.parametrize("chunks", list(CHUNKS))
-def test_products_of_all_deals_are_those_in_memory(chunks, kind, standardize, streaming, rng):
+def test_products_of_all_labelings_are_those_in_memory(chunks, kind, standardize, streaming, rng):
     x, labels = counts()
     read = chunked.chunked(lazily(chunks, kind))
     rows = [np.flatnonzero(labels == name) for name in "ab"]
-    dealt = np.stack([rng.permutation(N) for _ in range(3)])
+    permuted = np.stack([rng.permutation(N) for _ in range(3)])
     both = [labelings_of(*(m[r] for r in rows), standardize=standardize) for m in (x, read)]
     assert both[0].streamed is None
     assert both[1].streamed is not None
-    for anew in (False, True):
-        if anew:
-            both = [d.relabeled(dealt[:, :20], dealt[:, 20:], standardize=standardize) for d in both]
+    for again in (False, True):
+        if again:
+            both = [d.relabeled(permuted[:, :20], permuted[:, 20:], standardize=standardize) for d in both]
         both = [d.without(np.arange(P) / 10.0) for d in both]
-        beta, deal = rng.normal(size=(4, P)), np.array([0, both[0].n_labelings - 1, 0, 0])
-        u, v = both[0].project(beta, deal)
-        for found, expected in zip(both[1].project(beta, deal), (u, v), strict=True):
+        beta, labeling = rng.normal(size=(4, P)), np.array([0, both[0].n_labelings - 1, 0, 0])
+        u, v = both[0].project(beta, labeling)
+        for found, expected in zip(both[1].project(beta, labeling), (u, v), strict=True):
             np.testing.assert_allclose(found, expected, atol=1e-11)
-        np.testing.assert_allclose(both[1].gradient(u, v, deal), both[0].gradient(u, v, deal), atol=1e-10)
+        np.testing.assert_allclose(both[1].gradient(u, v, labeling), both[0].gradient(u, v, labeling), atol=1e-10)
         singles = [_best_singles(d, DIVERGENCES["wasserstein2"]) for d in both]
         np.testing.assert_allclose(singles[1][1], singles[0][1], atol=1e-11)
         some = np.array([1, 2, 3, 5, 8])
         few = [d.restricted(some) for d in both]
         assert few[1].streamed is not None
-        for found, expected in zip(few[1].project(beta[:, :5], deal), few[0].project(beta[:, :5], deal), strict=True):
+        for found, expected in zip(
+            few[1].project(beta[:, :5], labeling), few[0].project(beta[:, :5], labeling), strict=True
+        ):
             np.testing.assert_allclose(found, expected, atol=1e-11)
-        np.testing.assert_allclose(few[1].gradient(u, v, deal), few[0].gradient(u, v, deal), atol=1e-10)
+        np.testing.assert_allclose(few[1].gradient(u, v, labeling), few[0].gradient(u, v, labeling), atol=1e-10)
     assert max(streaming["loaded"]) < 0.3 * N * P
 
 
@@ -268,7 +272,7 @@ def test_a_wide_path_in_chunks_is_the_one_in_memory(streaming, monkeypatch):
     np.testing.assert_allclose(paths[1].weights, paths[0].weights, atol=1e-8)
 
 
-def test_what_works_side_by_side_shares_its_passes(streaming):
+def test_concurrent_work_shares_its_passes(streaming):
     read = chunked.chunked(lazily("uneven", "dense"))
     part = streamed.Streamed((read,), (AffineMap(),))
     beta = np.random.default_rng(0).normal(size=(6, P))
@@ -298,7 +302,7 @@ def test_small_data_is_loaded_once(monkeypatch):
     assert seen["loaded"] == [N * 4]
 
 
-def test_a_batch_of_dufs_costs_no_pass_of_its_own(streaming, set_memory):
+def test_a_batch_of_dufs_costs_no_separate_pass(streaming, set_memory):
     set_memory(4 * 8 * 24 * P)
     x = chunked.chunked(lazily("uneven", "dense"))
     ready = dufs.observations(x, standardize=None, batch_size=12)
@@ -334,7 +338,7 @@ def test_files_that_are_read_lazily_give_the_same(store, name, tmp_path, set_mem
     assert_same(results(FAMILIES[name], adata), results(FAMILIES[name], annotated(x)))
 
 
-def test_sparda_reads_small_data_a_few_times_and_large_data_in_runs(set_memory):
+def test_sparda_reads_small_data_a_few_times_and_large_data_in_row_blocks(set_memory):
     x, _ = counts()
     read = []
 
@@ -349,6 +353,6 @@ def test_sparda_reads_small_data_a_few_times_and_large_data_in_runs(set_memory):
         dn.tl.sparda(annotated(da.concatenate(blocks)), "condition", n_features=3)
         return len(read) / len(starts)
 
-    assert passes() <= 3  # a look for missing values, and the data itself
+    assert passes() <= 3  # a check for missing values, and the data itself
     set_memory(1)
     assert passes() > 50

@@ -13,7 +13,9 @@ from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
 from diffnb.core.disc import permutable as pooled
 from diffnb.core.disc.algorithm import Settings
-from diffnb.core.scorecard import correlation_blocks as tiles
+from diffnb.core.scorecard import correlation_blocks
+
+pytestmark = pytest.mark.slow
 
 DISC = {
     "as it is": {},
@@ -118,7 +120,7 @@ def test_bad_values_are_refused_before_anything_is_stored(adata):
 @pytest.mark.parametrize("chunks", CHUNKINGS.values(), ids=list(CHUNKINGS))
 @pytest.mark.parametrize("sample_key", [None, "donor", "subject"])
 def test_the_scorecard_is_the_same_for_every_chunking(adata, kind, chunks, sample_key, monkeypatch, set_memory):
-    monkeypatch.setattr(tiles, "TILE", 8)
+    monkeypatch.setattr(correlation_blocks, "TILE", 8)
     set_memory(4 * 120 * 40 * 8 // 3)
     lazy = in_chunks(adata, kind, chunks)
     for data in (adata, lazy):
@@ -148,7 +150,7 @@ def test_files_are_read_lazily(adata, suffix, kind, tmp_path):
         adata.X = sp.csr_matrix(adata.X)
     path = tmp_path / f"data.{suffix}"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # writing warns of its own future; only reading is looked at here
+        warnings.simplefilter("ignore")  # writing warns of its own future; only reading is tested here
         getattr(adata, f"write_{suffix}")(path)
     lazy = read_lazy(path)
     for data in (adata, lazy):
@@ -166,7 +168,7 @@ def test_files_are_read_lazily(adata, suffix, kind, tmp_path):
 
 
 @pytest.mark.parametrize("null", ["labels", "connectivity"])
-def test_a_deal_multiplies_no_more_rows_than_it_must(adata, null, monkeypatch):
+def test_a_permutation_multiplies_no_more_rows_than_it_must(adata, null, monkeypatch):
     multiplied = []
     real = sums._sums_of_block
 
@@ -183,15 +185,15 @@ def test_a_deal_multiplies_no_more_rows_than_it_must(adata, null, monkeypatch):
     first = [np.arange(sizes[0]), np.arange(sizes[0], few.n_obs)]
     observations.sigma(first, settings)  # the sums of the conditions as they are come first
     multiplied.clear()
-    dealt = np.split(np.random.default_rng(0).permutation(few.n_obs), [sizes[0]])
-    found = observations.sigma(dealt, settings)
+    permuted = np.split(np.random.default_rng(0).permutation(few.n_obs), [sizes[0]])
+    found = observations.sigma(permuted, settings)
     if null == "labels":
         assert sum(multiplied) == min(sizes)
     else:
         assert sum(multiplied) < 0.6 * few.n_obs
-    in_memory = pooled.pooled(pull(few, "condition").matrices, null).sigma(dealt, settings)
+    in_memory = pooled.pooled(pull(few, "condition").matrices, null).sigma(permuted, settings)
     np.testing.assert_allclose(found, in_memory, atol=1e-10)
-    # rows that are drawn again and again are no deal: all of them are summed up
+    # rows that are drawn several times are no permutation: all of them are summed
     again = [np.random.default_rng(1).integers(0, few.n_obs, size) for size in sizes]
     in_memory = pooled.pooled(pull(few, "condition").matrices, null).sigma(again, settings)
     np.testing.assert_allclose(observations.sigma(again, settings), in_memory, atol=1e-10)

@@ -84,7 +84,7 @@ def test_the_censored_are_not_dropped(lives):
     assert curve["censored"].sum() == (kept["n"] - kept["n_events"])["A"]
 
 
-def test_samples_without_time_or_event_take_no_part(lives):
+def test_samples_without_time_or_event_are_excluded(lives):
     lives.obs.loc[lives.obs_names[:5], "time"] = np.nan
     lives.obs["event"] = lives.obs["event"].astype(object)
     lives.obs.loc[lives.obs_names[5:7], "event"] = None

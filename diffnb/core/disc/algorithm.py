@@ -18,7 +18,7 @@ from ..runtime.threads import thread_limits
 from ..spectral.distances import Metric, kth_smallest, squared_distances
 from ..spectral.eigen import complement, right_singular_pairs, walk_eigenvectors
 from ..spectral.feature_knn import Search, nearest_features
-from ..spectral.kernels import Kernel, bandwidths, dense_weights, knn_weights
+from ..spectral.kernels import KernelFunction, bandwidths, dense_weights, knn_weights
 from ..spectral.points import Columns, points_of, standardized_within
 from ..spectral.walk import Walk, random_walk
 from ..typing import Floats, Matrix, Standardize
@@ -43,7 +43,7 @@ class Settings:
     n_components: int = 10
     metric: Metric = "euclidean"
     standardize: Standardize | None = None
-    kernel: Kernel = "self_tuning"
+    kernel: str | KernelFunction = "self_tuning"
     density_normalize: bool = True
     #: True puts the constant eigenvector among the projected ones; False leaves it out, as the authors' code does
     project_trivial: bool = True

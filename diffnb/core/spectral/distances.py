@@ -1,4 +1,4 @@
-"""Distances between the columns of a matrix, all of them or those to the nearest, block by block."""
+"""Distances between the columns of a matrix: all of them, or those to the nearest columns, block by block."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 from ..arrays.affine import inverse
 from ..runtime import budget
-from ..runtime.threads import by_rows
+from ..runtime.threads import for_row_blocks
 from ..typing import Floats, Ints
 from .points import Columns
 
 Metric: TypeAlias = Literal["euclidean", "correlation", "cosine"]
 METRICS = ("euclidean", "correlation", "cosine")
-#: squared distances below this share of the squared norms are rounding: the features are duplicates
-DUPLICATE = 1e-13
+#: squared distances below this share of the squared norms are rounding errors: the features are duplicates
+DUPLICATE_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbors:
-    """The nearest features of every feature, nearest first, itself left out."""
+    """The nearest features of every feature, nearest first, without the feature itself."""
 
     indices: Ints
     squared: Floats
@@ -35,7 +35,7 @@ def squared_distances(points: Columns, /, *, metric: Metric = "euclidean") -> Fl
 
 
 def nearest(points: Columns, n_neighbors: int, /, *, metric: Metric = "euclidean") -> Neighbors:
-    """Find the nearest columns, by blocks, so that no p × p array is ever whole."""
+    """Find the nearest columns block by block, without a p × p array."""
     p = points.n_features
     points = _for_metric(points, metric)
     width = budget.count(8 * p, "kept")
@@ -74,24 +74,24 @@ def _cosines(products: Floats, norms: Floats, where: slice) -> tuple[Floats, Flo
 
 
 def _to_squared(products: Floats, rows: Floats, cols: Floats, *, start: int) -> Floats:
-    """Turn inner products into squared distances in place, the distance to itself zero."""
+    """Turn inner products into squared distances in place; that of a column to itself is zero."""
 
     def convert(part: slice) -> None:
         block, norms = products[part], rows[part, None]
         block *= -2.0
         block += norms
         block += cols
-        # what is left of duplicates, which are as long as each other, is rounding
-        block[block < (2 * DUPLICATE) * norms] = 0.0
+        # duplicates, which have equal norms: what remains is rounding error
+        block[block < (2 * DUPLICATE_TOLERANCE) * norms] = 0.0
 
-    by_rows(convert, products.shape)
+    for_row_blocks(convert, products.shape)
     own = np.arange(len(rows))
     products[own, own + start] = 0.0
     return products
 
 
 def smallest(distances: Floats, count: int, start: int = 0, /) -> tuple[Ints, Floats]:
-    """Positions and values of the `count` smallest of every row, its own place left out; overwrites that place."""
+    """Positions and values of the `count` smallest of every row without its own position, which is overwritten."""
     own = np.arange(len(distances))
     distances[own, own + start] = np.inf
     found = np.empty((len(distances), count), dtype=np.int64)
@@ -99,9 +99,9 @@ def smallest(distances: Floats, count: int, start: int = 0, /) -> tuple[Ints, Fl
     def search(part: slice) -> None:
         found[part] = np.argpartition(distances[part], count - 1, axis=1)[:, :count]
 
-    by_rows(search, distances.shape)
+    for_row_blocks(search, distances.shape)
     squared = np.take_along_axis(distances, found, axis=1)
-    # by distance, then by position: the same neighbours whatever the blocks
+    # by distance, then by position: the same neighbours for all blocks
     order = np.lexsort((found, squared), axis=1)
     return np.take_along_axis(found, order, axis=1), np.take_along_axis(squared, order, axis=1)
 
@@ -111,8 +111,8 @@ def kth_smallest(distances: Floats, k: int, /) -> Floats:
     found: Floats = np.empty(len(distances))
 
     def search(part: slice) -> None:
-        # its own zero is the smallest of each row, so the k-th neighbour stands at place k
+        # the zero of the feature itself comes first, so the k-th neighbour is at index k
         found[part] = np.partition(distances[part], k, axis=1)[:, k]
 
-    by_rows(search, distances.shape)
+    for_row_blocks(search, distances.shape)
     return found

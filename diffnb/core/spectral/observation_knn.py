@@ -1,4 +1,4 @@
-"""Exact neighbours of observations that are read in runs: some of them in memory at a time, and a pass for these."""
+"""Exact neighbours of chunked observations: a pass over the data for each block of them that fits in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..arrays.ops import dense64, float64
 from ..arrays.row_chunks import Chunked, reduce
 from ..runtime import budget
 from ..typing import Floats, Ints, Matrix
-from .distances import DUPLICATE
+from .distances import DUPLICATE_TOLERANCE
 
 #: position and squared distance of the nearest so far, observations × neighbours
 Found: TypeAlias = tuple[Ints, Floats]
@@ -23,13 +23,13 @@ Found: TypeAlias = tuple[Ints, Floats]
 def nearest_rows(points: Affine, count: int, /) -> Found:
     """Find the nearest others of every observation in Euclidean distance, nearest first.
 
-    Distances know nothing of the shift of `points`: those of sparse data need none.
+    The shift of `points` is ignored, since distances do not depend on it.
     """
     n = points.x.shape[0]
     indices, squared = np.empty((n, count), dtype=np.int64), np.empty((n, count))
-    for rows in _groups(points.x):
-        held = loaded_rows(points, rows)
-        work = partial(_compared, held, rows, points.map.scale, count)
+    for rows in _query_blocks(points.x):
+        queries = loaded_rows(points, rows)
+        work = partial(_nearest_in_block, queries, rows, points.map.scale, count)
         ((indices[rows], squared[rows]),) = reduce(
             [points.x], work, partial(_nearest_of_both, count), desc="neighbours"
         )
@@ -37,18 +37,20 @@ def nearest_rows(points: Affine, count: int, /) -> Found:
 
 
 def loaded_rows(points: Affine, rows: Ints, /) -> Matrix:
-    """Bring some observations into memory, scaled; sparse ones stay sparse."""
+    """Load some observations into memory, scaled; sparse ones stay sparse."""
     return _scaled(points.x[rows].load(), points.map.scale)
 
 
-def _groups(x: Chunked) -> Iterator[Ints]:
+def _query_blocks(x: Chunked) -> Iterator[Ints]:
     step = budget.count(8 * x.shape[1], "kept")
     for start in range(0, x.shape[0], step):
         yield np.arange(start, min(start + step, x.shape[0]))
 
 
-def _compared(held: Matrix, rows: Ints, scale: Floats | None, count: int, block: Matrix, _: int, places: Ints) -> Found:
-    """Nearest of the held observations among those of a block, as many as there are."""
+def _nearest_in_block(
+    queries: Matrix, rows: Ints, scale: Floats | None, count: int, block: Matrix, _: int, positions: Ints
+) -> Found:
+    """Nearest observations of a block for each query, as many as the block has."""
     block = _scaled(block, scale)
     kept = min(count, block.shape[0])
     indices, squared = np.empty((len(rows), kept), dtype=np.int64), np.empty((len(rows), kept))
@@ -56,10 +58,10 @@ def _compared(held: Matrix, rows: Ints, scale: Floats | None, count: int, block:
     step = budget.count(8 * block.shape[0])
     for start in range(0, len(rows), step):
         part = slice(start, start + step)
-        distances = _squared_distances(held[part], block, lengths)
-        distances[rows[part, None] == places] = np.inf
+        distances = _squared_distances(queries[part], block, lengths)
+        distances[rows[part, None] == positions] = np.inf
         found = np.argpartition(distances, kept - 1, axis=1)[:, :kept]
-        squared[part], indices[part] = np.take_along_axis(distances, found, axis=1), places[found]
+        squared[part], indices[part] = np.take_along_axis(distances, found, axis=1), positions[found]
     return _ordered(indices, squared, kept)
 
 
@@ -69,19 +71,19 @@ def _nearest_of_both(count: int, first: Found, second: Found) -> Found:
 
 
 def _ordered(indices: Ints, squared: Floats, count: int) -> Found:
-    # by distance, then by position: the same whatever the runs
+    # by distance, then by position: the same neighbours for all row blocks
     order = np.lexsort((indices, squared), axis=1)[:, :count]
     return np.take_along_axis(indices, order, axis=1), np.take_along_axis(squared, order, axis=1)
 
 
-def _squared_distances(held: Matrix, block: Matrix, lengths: Floats) -> Floats:
-    own = _squared_lengths(held)[:, None]
-    products = held @ block.T
+def _squared_distances(queries: Matrix, block: Matrix, lengths: Floats) -> Floats:
+    own = _squared_lengths(queries)[:, None]
+    products = queries @ block.T
     squared = -2 * (products.toarray() if sp.issparse(products) else products)
     squared += own
     squared += lengths
-    # what is left of duplicates is rounding
-    squared[squared < 2 * DUPLICATE * own] = 0.0
+    # of duplicates only rounding error remains
+    squared[squared < 2 * DUPLICATE_TOLERANCE * own] = 0.0
     return np.asarray(squared)
 
 

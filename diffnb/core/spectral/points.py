@@ -1,4 +1,4 @@
-"""The columns of a matrix as points: their moments and inner products, in memory, sparse or by row blocks."""
+"""The columns of a matrix as points, with their moments and inner products; in memory, sparse or chunked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Columns:
         return sum(part.n_obs for part in self.parts)
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of every column; a spread that is rounding of the mean is none."""
+        """Mean and standard deviation of every column; zero where it is rounding error of the mean."""
         shares = [part.n_obs / self.n_obs for part in self.parts]
         moments = [part.moments() for part in self.parts]
         mean = np.sum([w * m for w, (m, _) in zip(shares, moments, strict=True)], axis=0)
@@ -55,9 +55,9 @@ class Columns:
             products -= self.n_obs * np.outer(mean[where], mean)
             products *= scale[where, None]
             products *= scale
-            # a feature without spread has no direction: a point of its own, as long as the others
-            silent = np.flatnonzero(sd[where] == 0)
-            products[silent, silent + where.start] = self.n_obs
+            # a constant feature has no direction: it is orthogonal to all others, and as long
+            constant = np.flatnonzero(sd[where] == 0)
+            products[constant, constant + where.start] = self.n_obs
         return products
 
     def norms(self) -> Floats:
@@ -68,15 +68,15 @@ class Columns:
 
 
 def points_of(x: Matrix, /) -> Columns:
-    """Return the columns as they are."""
+    """Return the columns without standardising them."""
     return Columns((Affine(x),))
 
 
 def standardized_within(x: Matrix, /) -> Columns:
-    """Standardise every column by its own mean and standard deviation."""
+    """Return the columns, each standardised by its mean and standard deviation."""
     if sp.issparse(x):
         return Columns((Affine(x),), within=True)
-    # centred first, so that a large mean costs no digits
+    # centred first, so that a large mean costs no precision
     if isinstance(x, Chunked):
         return Columns((Affine(x.centered(mean_and_variance(x)[0])),), within=True)
     return Columns((Affine(dense64(x) - mean_and_variance(x)[0]),), within=True)

@@ -39,9 +39,9 @@ class Walk:
 
 
 def random_walk(weights: Any, /, *, density_normalize: bool = True) -> Walk:
-    """Normalise weights to a random walk, after dividing out the density of features where asked.
+    """Normalise weights to a random walk, optionally after dividing by the density of features.
 
-    With density step: K = W / (q qᵀ), q = W1; without: K = W. Dense weights are overwritten.
+    With `density_normalize` K = W / (q qᵀ), q = W1; without it K = W. Dense weights are overwritten.
     """
     if density_normalize:
         weights = _scaled(weights, 1.0 / _row_sums(weights))

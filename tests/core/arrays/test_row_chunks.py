@@ -1,41 +1,22 @@
-"""Matrices that are read in runs of rows: whatever the chunks, the numbers are those of the matrix in memory."""
+"""Matrices that are read in row blocks: for all chunks, the numbers are those of the matrix in memory."""
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from streams import CHUNKINGS, KINDS, dense_chunks, sparse_chunks
+from streams import dense_chunks, sparse_chunks
 
-from diffnb.core.arrays import column_blocks as slabs
-from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import ops as arrays
 from diffnb.core.arrays import row_chunks as chunked
 
 
-@pytest.fixture
-def counts(rng):
-    return rng.poisson(0.7, size=(90, 26)).astype(float)
-
-
-@pytest.fixture(params=list(CHUNKINGS))
-def chunks(request):
-    return CHUNKINGS[request.param]
-
-
-@pytest.fixture(params=list(KINDS))
-def streamed(request, chunks, counts, set_memory):
-    """The counts in chunks, in runs of a few rows."""
-    set_memory(4 * 8 * 26 * 20)
-    return chunked.chunked(KINDS[request.param](counts, *chunks))
-
-
-def test_it_is_what_it_is_made_of(streamed, counts):
+def test_loading_gives_the_matrix(streamed, counts):
     np.testing.assert_array_equal(arrays.dense64(streamed), counts)
     assert streamed.shape == counts.shape
 
 
-def test_rows_and_columns_come_in_the_order_asked(streamed, counts):
+def test_rows_and_columns_come_in_the_order_of_the_selection(streamed, counts):
     rows, columns = np.array([80, 3, 3, 41, 0]), np.array([25, 0, 7])
     np.testing.assert_array_equal(arrays.dense64(streamed[rows]), counts[rows])
     np.testing.assert_array_equal(arrays.dense64(streamed[rows][:, columns]), counts[rows][:, columns])
@@ -62,16 +43,6 @@ def test_products_are_those_of_numpy(streamed, counts, rng):
     np.testing.assert_allclose(arrays.matmul(streamed[some], v), counts[some] @ v, atol=1e-12)
 
 
-def test_columns_come_in_blocks_within_memory(streamed, counts, set_memory):
-    set_memory(4 * 90 * 26 * 8 // 2)
-    found = list(slabs.load_column_blocks([streamed[:40], streamed[40:]]))
-    assert len(found) >= 2
-    for where, (first, second) in found:
-        np.testing.assert_array_equal(arrays.dense64(first), counts[:40, where])
-        np.testing.assert_array_equal(arrays.dense64(second), counts[40:, where])
-    assert [where.start for where, _ in found[1:]] == [where.stop for where, _ in found[:-1]]
-
-
 def test_bad_values_are_counted_by_column(chunks, counts):
     counts[3, 2], counts[70, 2], counts[5, 7] = np.nan, np.inf, -np.inf
     seen = arrays.count_not_finite(chunked.chunked(dense_chunks(counts, *chunks)))
@@ -79,35 +50,7 @@ def test_bad_values_are_counted_by_column(chunks, counts):
     assert seen[2] == 2
 
 
-def test_one_pass_gives_the_sums_of_several_parts(streamed, counts):
-    halves = [streamed[np.arange(0, 90, 2)], streamed[np.arange(1, 90, 2)]]
-    found = sums.gram_stats(halves)
-    for offset, part in enumerate(found):
-        x = counts[offset::2]
-        np.testing.assert_allclose(part.gram(slice(0, 26)), x.T @ x, atol=1e-9)
-        mean, square = part.moments()
-        np.testing.assert_allclose(mean, x.mean(axis=0), atol=1e-12)
-        np.testing.assert_allclose(square, (x**2).mean(axis=0), atol=1e-12)
-    assert sums.gram_stats(halves)[0] is found[0], "read again"
-
-
-def test_a_large_mean_costs_no_digits(rng):
-    x = 1e6 + rng.normal(size=(300, 5))
-    (found,) = sums.gram_stats([chunked.chunked(dense_chunks(x, 40))])
-    _, variance = found.mean_and_variance()
-    np.testing.assert_allclose(variance, x.var(axis=0), rtol=1e-9)
-
-
-@pytest.mark.parametrize("make", [dense_chunks, sparse_chunks])
-def test_single_precision_is_summed_in_double(make, rng):
-    x = rng.gamma(2.0, size=(20_000, 3)).astype(np.float32)
-    (found,) = sums.gram_stats([chunked.chunked(make(x, 5000))])
-    mean, variance = found.mean_and_variance()
-    np.testing.assert_allclose(mean, x.astype(float).mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(variance, x.astype(float).var(axis=0), rtol=1e-11)
-
-
-def test_a_run_is_a_few_chunks_and_never_the_whole(counts, set_memory):
+def test_a_row_block_is_a_few_chunks_and_never_the_whole(counts, set_memory):
     set_memory(4 * 8 * 26 * 20)
     for make in (dense_chunks, sparse_chunks):
         source = chunked.chunked(make(counts, 7)).source
@@ -115,14 +58,14 @@ def test_a_run_is_a_few_chunks_and_never_the_whole(counts, set_memory):
         assert source.edges[-1] == 90
 
 
-def test_chunks_of_unknown_size_are_refused_with_what_would_help(counts):
+def test_chunks_of_unknown_size_are_refused_with_a_remedy(counts):
     array = da.from_array(counts, chunks=(10, -1))
     unknown = array[array[:, 0] > 0]
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
         chunked.chunked(unknown)
 
 
-def test_only_rows_of_one_matrix_are_put_under_each_other(counts):
+def test_only_rows_of_one_matrix_are_stacked(counts):
     first, second = (chunked.chunked(dense_chunks(counts, 10)) for _ in range(2))
     with pytest.raises(ValueError, match="one matrix"):
         chunked.stacked([first, second])
@@ -132,12 +75,12 @@ def test_only_rows_of_one_matrix_are_put_under_each_other(counts):
         arrays.cross(first, second)
 
 
-def test_empty_chunks_are_passed_over(counts):
+def test_empty_chunks_are_skipped(counts):
     array = da.concatenate([da.from_array(counts[:0], chunks=(1, -1)), da.from_array(counts, chunks=(30, -1))])
     np.testing.assert_array_equal(arrays.dense64(chunked.chunked(array)), counts)
 
 
-def test_chunks_that_turn_out_sparse_are_read_as_the_array_says(counts):
+def test_sparse_chunks_of_a_dense_array_are_read_as_dense(counts):
     array = sparse_chunks(counts, 30)
     array._meta = np.empty((0, 0))
     loaded = chunked.chunked(array).load()
@@ -146,7 +89,7 @@ def test_chunks_that_turn_out_sparse_are_read_as_the_array_says(counts):
 
 
 @pytest.mark.parametrize("rows", [[0, 1], [55], [89, 3], [41, 41, 40]])
-def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
+def test_selecting_rows_reads_their_chunks_only(counts, rows):
     read = []
 
     def chunk(start):
@@ -155,23 +98,25 @@ def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
 
     blocks = [da.from_delayed(dask.delayed(chunk)(start), (10, 26), float) for start in range(0, 90, 10)]
     everything = chunked.chunked(da.concatenate(blocks))
-    assert len(everything.source.runs) == 1
+    assert len(everything.source.row_blocks) == 1
     np.testing.assert_array_equal(arrays.dense64(everything[np.array(rows)]), counts[rows])
     assert sorted(read) == sorted({row // 10 * 10 for row in rows})
-    # parts that want different chunks of one run are served by one pass
+    # parts that select different chunks of one row block are read in one pass
     read.clear()
-    totals = chunked.reduce([everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.added)
+    totals = chunked.reduce(
+        [everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.add_in_place
+    )
     np.testing.assert_allclose(totals, [counts[[5, 61]].sum(axis=0), counts[[62, 88]].sum(axis=0)])
     assert sorted(read) == [0, 60, 80]
 
 
-def test_what_was_looked_at_is_not_read_again(streamed, counts, monkeypatch):
+def test_summaries_are_not_computed_twice(streamed, counts, monkeypatch):
     halves = [streamed[:40], streamed[40:]]
     first = arrays.column_summaries(halves)
-    monkeypatch.setattr(chunked, "_runs", None)  # any further pass would fail
+    monkeypatch.setattr(chunked, "_wanted_blocks", None)  # any further pass would fail
     kept = np.arange(26) % 2 == 0
     for seen, again in zip(
-        first, arrays.column_summaries([arrays.columns(part, kept) for part in halves]), strict=True
+        first, arrays.column_summaries([arrays.take_columns(part, kept) for part in halves]), strict=True
     ):
         np.testing.assert_array_equal(again.low, seen.low[kept])
         np.testing.assert_array_equal(again.high, seen.high[kept])

@@ -18,7 +18,7 @@ def dense(walk):
 
 @pytest.mark.parametrize("direct", [0, 500])
 def test_eigenvectors_belong_to_the_walk(monkeypatch, walk, direct):
-    monkeypatch.setattr(spectrum, "DIRECT", direct)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", direct)
     values, vectors = spectrum.walk_eigenvectors(walk, 6)
     np.testing.assert_allclose(dense(walk) @ vectors, vectors * values, atol=1e-10)
     np.testing.assert_allclose(values[0], 1.0)
@@ -28,7 +28,7 @@ def test_eigenvectors_belong_to_the_walk(monkeypatch, walk, direct):
 
 @pytest.mark.parametrize("direct", [0, 500])
 def test_singular_pairs_are_those_of_the_full_matrix(monkeypatch, walk, rng, direct):
-    monkeypatch.setattr(spectrum, "DIRECT", direct)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", direct)
     u = rng.normal(size=(60, 5))
     q = np.eye(60) - u @ np.linalg.pinv(u)
     _, sigma, vt = np.linalg.svd(dense(walk) @ q)
@@ -43,7 +43,7 @@ def test_the_largest_entry_of_every_vector_is_positive(walk):
     assert (vectors[largest, range(5)] > 0).all()
 
 
-def test_projection_survives_spans_that_repeat(rng):
+def test_the_projection_is_orthogonal_for_linearly_dependent_spans(rng):
     u = rng.normal(size=(30, 3))
     project = spectrum.complement([u, u @ rng.normal(size=(3, 3)), np.ones((30, 1)), np.ones((30, 1))])
     v = project(rng.normal(size=30))
@@ -52,15 +52,15 @@ def test_projection_survives_spans_that_repeat(rng):
     np.testing.assert_allclose(project(v), v, atol=1e-12)
 
 
-def test_the_same_seed_gives_the_same_bits(monkeypatch, walk):
-    monkeypatch.setattr(spectrum, "DIRECT", 0)
+def test_the_same_seed_gives_bitwise_equal_results(monkeypatch, walk):
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     first, second = (spectrum.walk_eigenvectors(walk, 5, seed=3)[1] for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_graph_in_pieces_keeps_all_its_constant_vectors(monkeypatch, rng):
-    """Equal eigenvalues are where Lanczos methods slip: four pieces have the eigenvalue 1 four times."""
-    monkeypatch.setattr(spectrum, "DIRECT", 0)
+def test_every_connected_component_has_a_constant_vector(monkeypatch, rng):
+    """Lanczos methods may miss equal eigenvalues: four components have the eigenvalue 1 four times."""
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     blocks = [np.abs(rng.normal(size=(40, 40))) for _ in range(4)]
     weights = sp.csr_array(sp.block_diag([b + b.T for b in blocks]))
     walk = random_walk(weights)
@@ -68,13 +68,13 @@ def test_a_graph_in_pieces_keeps_all_its_constant_vectors(monkeypatch, rng):
     values, vectors = spectrum.walk_eigenvectors(walk, 5)
     np.testing.assert_allclose(values[:4], 1.0, atol=1e-10)
     assert values[4] < 0.9
-    pieces = np.kron(np.eye(4), np.ones((40, 1)))
-    kept = vectors[:, :4] @ np.linalg.lstsq(vectors[:, :4], pieces, rcond=None)[0]
-    np.testing.assert_allclose(kept, pieces, atol=1e-8)
+    indicators = np.kron(np.eye(4), np.ones((40, 1)))
+    spanned = vectors[:, :4] @ np.linalg.lstsq(vectors[:, :4], indicators, rcond=None)[0]
+    np.testing.assert_allclose(spanned, indicators, atol=1e-8)
 
 
-def pieces(rng, sizes):
-    """Weights of a graph that falls into pieces, as a nearest-neighbour graph may."""
+def disconnected(rng, sizes):
+    """Weights of a graph with several components, as a nearest-neighbour graph may have."""
     blocks = []
     for size in sizes:
         w = rng.uniform(size=(size, size))
@@ -84,12 +84,21 @@ def pieces(rng, sizes):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("count", [3, 5, 9])
-def test_every_piece_of_a_graph_has_its_eigenvalue_one(monkeypatch, rng, seed, count):
-    walk = random_walk(pieces(rng, [30, 40, 20, 25, 50]))
+def test_every_component_of_a_graph_has_the_eigenvalue_one(monkeypatch, rng, seed, count):
+    walk = random_walk(disconnected(rng, [30, 40, 20, 25, 50]))
     dense_values = np.linalg.eigvalsh(walk.symmetric.toarray())[::-1][:count]
-    monkeypatch.setattr(spectrum, "DIRECT", 0)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     values, vectors = spectrum.walk_eigenvectors(walk, count, seed=seed)
     np.testing.assert_allclose(values, dense_values, atol=1e-10)
     np.testing.assert_allclose(walk.step(vectors), vectors * values, atol=1e-9)
     np.testing.assert_allclose(vectors[:, 0], vectors[0, 0])
     assert np.linalg.matrix_rank(vectors) == count
+
+
+def test_start_vectors_differ_between_seeds_and_sizes_and_are_positive():
+    """Positive, so that none is orthogonal to the trivial eigenvector of a walk."""
+    first = spectrum.start_vector(50, 0)
+    np.testing.assert_array_equal(spectrum.start_vector(50, 0), first)
+    assert not np.isclose(spectrum.start_vector(50, 1), first).any()
+    assert not np.isclose(spectrum.start_vector(51, 0)[:50], first).any()
+    assert (first > 0).all()

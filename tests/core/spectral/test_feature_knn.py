@@ -12,11 +12,11 @@ from diffnb.core.spectral.points import Columns, points_of, standardized_within
 
 
 @pytest.fixture(autouse=True)
-def small_tiles(monkeypatch):
-    """Several tiles, and the sieve from 300 features on."""
-    monkeypatch.setattr(neighbors, "FEW", 300)
-    monkeypatch.setattr(neighbors, "TILE_ROWS", 256)
-    monkeypatch.setattr(neighbors, "TILE_COLUMNS", 300)
+def small_blocks(monkeypatch):
+    """Several blocks, and the filter from 300 features on."""
+    monkeypatch.setattr(neighbors, "MAX_BLOCKWISE_FEATURES", 300)
+    monkeypatch.setattr(neighbors, "BLOCK_ROWS", 256)
+    monkeypatch.setattr(neighbors, "BLOCK_COLUMNS", 300)
 
 
 def planted(rng, n=60, p=1100):
@@ -44,26 +44,26 @@ def same_up_to_ties(found, wanted):
 
 
 @pytest.mark.parametrize("metric", distances.METRICS)
-def test_the_sieve_finds_what_plain_blocks_find(rng, array_type, metric):
+def test_the_filter_finds_the_neighbours_of_all_distances(rng, array_type, metric):
     points = points_of(array_type(planted(rng)))
     same_up_to_ties(nearest_features(points, 12, metric=metric), distances.nearest(points, 12, metric=metric))
 
 
 @pytest.mark.parametrize("standardize", ["global", "within"])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_the_sieve_sees_standardised_features(rng, standardize, kind):
+def test_the_filter_standardises_features(rng, standardize, kind):
     for points in as_points([kind(planted(rng)), kind(planted(rng))], standardize):
         same_up_to_ties(nearest_features(points, 12), distances.nearest(points, 12))
 
 
-def test_the_sieve_sees_all_parts_of_a_condition(rng):
+def test_the_filter_uses_all_parts_of_a_condition(rng):
     x = planted(rng)
     points = Columns((Affine(sp.csr_array(x[:20])), Affine(sp.csr_array(x[20:]))), within=True)
     same_up_to_ties(nearest_features(points, 12), distances.nearest(points, 12))
 
 
 def test_a_large_mean_costs_no_neighbours(rng):
-    """In float32 squares of 1e4 leave no digits for differences of 1."""
+    """In float32, squares of 1e4 leave no precision for differences of 1."""
     x = planted(rng)
     wanted = distances.nearest(points_of(x), 12)
     same_up_to_ties(nearest_features(points_of(x + 1e4), 12), wanted)
@@ -77,7 +77,7 @@ def test_the_unit_of_the_data_does_not_matter(rng, unit):
     same_up_to_ties(scaled, nearest_features(points_of(x), 12))
 
 
-def test_rows_that_float32_cannot_tell_apart_are_done_in_float64(rng):
+def test_rows_that_float32_cannot_separate_are_searched_in_float64(rng):
     x = np.repeat(100 * rng.normal(size=(60, 10)), 110, axis=1) + 1e-4 * rng.normal(size=(60, 1100))
     squared = cdist(x.T, x.T, "sqeuclidean") + np.diag(np.full(1100, np.inf))
     found = nearest_features(points_of(x), 12)
@@ -87,7 +87,7 @@ def test_rows_that_float32_cannot_tell_apart_are_done_in_float64(rng):
 
 def test_a_bound_that_is_too_tight_costs_time_but_no_neighbour(rng, monkeypatch):
     points = points_of(planted(rng))
-    monkeypatch.setattr(neighbors, "_place_in_sample", lambda expected: 1)
+    monkeypatch.setattr(neighbors, "_rank_in_sample", lambda expected: 1)
     same_up_to_ties(nearest_features(points, 12), distances.nearest(points, 12))
 
 
@@ -99,8 +99,8 @@ def test_identical_features_are_neighbours_at_distance_zero(rng):
     assert (found.indices != np.arange(1200)[:, None]).all()
 
 
-def careless(coordinates, count, seed):
-    """Stand in for the descent, which takes long to compile: the nearest with some missing, in any order."""
+def incomplete(coordinates, count, seed):
+    """Replace the descent, which takes long to compile, by the nearest with some missing, in random order."""
     squared = cdist(coordinates, coordinates, "sqeuclidean")
     found = np.argsort(squared, axis=1)[:, :count]
     rng = np.random.default_rng(seed)
@@ -110,8 +110,8 @@ def careless(coordinates, count, seed):
 
 
 @pytest.mark.parametrize("metric", distances.METRICS)
-def test_proposed_neighbours_are_put_in_order_at_their_exact_distance(rng, monkeypatch, array_type, metric):
-    monkeypatch.setattr(neighbors, "_descended", careless)
+def test_candidates_are_sorted_by_their_exact_distance(rng, monkeypatch, array_type, metric):
+    monkeypatch.setattr(neighbors, "_descended", incomplete)
     x = planted(rng)
     points = points_of(array_type(x))
     exact = nearest_features(points, 12, metric=metric)
@@ -119,7 +119,7 @@ def test_proposed_neighbours_are_put_in_order_at_their_exact_distance(rng, monke
     assert recall(found.indices[:400], exact.indices[:400]) > 0.95
     assert (np.diff(found.squared, axis=1) >= 0).all()
     assert all(len(set(row)) == 12 for row in found.indices)
-    # a feature that nothing was proposed for is searched in full
+    # a feature without candidates is searched in full
     np.testing.assert_allclose(found.squared[5], exact.squared[5], rtol=1e-9, atol=1e-9)
     squared = np.take_along_axis(distances.squared_distances(points, metric=metric), found.indices, axis=1)
     some = np.arange(len(squared)) != 703  # has no direction
@@ -127,8 +127,9 @@ def test_proposed_neighbours_are_put_in_order_at_their_exact_distance(rng, monke
     np.testing.assert_allclose(found.squared[some], squared[some], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatch, set_memory):
-    monkeypatch.setattr(neighbors, "_descended", careless)
+    monkeypatch.setattr(neighbors, "_descended", incomplete)
     points = points_of(planted(rng, n=400))
     exact = nearest_features(points, 12)
     set_memory(8 * 1000)
@@ -139,8 +140,9 @@ def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatc
     np.testing.assert_allclose(found.squared, squared, rtol=1e-9, atol=1e-9)
 
 
-def test_the_descent_finds_most_neighbours_and_the_same_twice(rng):
-    """The one test here that waits for Numba."""
+@pytest.mark.slow
+def test_the_descent_finds_most_neighbours_and_is_deterministic(rng):
+    """The only test here that compiles with Numba."""
     points = standardized_within(planted(rng))
     exact = nearest_features(points, 12)
     found = nearest_features(points, 12, search="approximate")
@@ -152,14 +154,14 @@ def test_the_descent_finds_most_neighbours_and_the_same_twice(rng):
     assert recall(found.indices[clear], exact.indices[clear]) > 0.95
 
 
-def test_the_search_is_exact_up_to_where_it_pays(rng, monkeypatch):
+def test_the_search_is_exact_unless_there_are_many_features(rng, monkeypatch):
     points = points_of(rng.normal(size=(5, 1000)))
     assert search_for(points, 10) == "exact"
     assert search_for(points, 10, "approximate") == "approximate"
-    monkeypatch.setattr(neighbors, "EXACT_FEATURES", 1000)
+    monkeypatch.setattr(neighbors, "MIN_APPROXIMATE_FEATURES", 1000)
     assert search_for(points, 10) == "approximate"
     assert search_for(points, 10, "exact") == "exact"
-    # a large share of all features is no nearest few
+    # exact where the neighbours are a large share of all features
     assert search_for(points, 200, "approximate") == "exact"
-    monkeypatch.setattr(neighbors, "FEW", 1000)
+    monkeypatch.setattr(neighbors, "MAX_BLOCKWISE_FEATURES", 1000)
     assert search_for(points, 10, "approximate") == "exact"

@@ -1,0 +1,262 @@
+"""The way in: `pull` and `pull_all` validate, and read the matrices that a method needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from anndata import AnnData
+
+from .. import _logging as log
+from .. import _validate as validate
+from ..core.arrays.ops import ColumnSummary, column_summaries, take_columns, take_rows
+from ..core.arrays.row_chunks import Chunked, chunked, is_dask
+from ..core.typing import Bools, Floats, Ints, Matrix
+
+MIN_OBS_PER_CONDITION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """What a method needs of an AnnData: one matrix per condition, and where it came from."""
+
+    matrices: list[Matrix]
+    groups: list[str]
+    #: positions in `adata.obs` of the rows of each matrix
+    rows: list[Ints]
+    #: which of `adata.var` the columns of the matrices are
+    kept: Bools
+    #: per condition, the code of the sample of each row (empty without `sample_key`)
+    samples: list[Ints]
+    sample_names: list[str]
+    n_constant: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that are used."""
+        return int(self.kept.sum())
+
+
+@dataclass(frozen=True, slots=True)
+class PulledAll:
+    """What a method without conditions needs of an AnnData: all observations, and which features are used."""
+
+    #: never to be written to: where all features are kept it is the AnnData's own
+    matrix: Matrix
+    #: which of `adata.var` (of the columns of `obsm[use_rep]`) the columns of the matrix are
+    kept: Bools
+    n_constant: int
+
+    @property
+    def n_features(self) -> int:
+        """Number of features that are used."""
+        return int(self.kept.sum())
+
+
+def pull(
+    adata: AnnData,
+    groupby: str,
+    *,
+    groups: Sequence[object] | None = None,
+    layer: str | None = None,
+    mask_var: str | Sequence[bool] | Bools | None = None,
+    sample_key: str | None = None,
+    min_obs: int = MIN_OBS_PER_CONDITION,
+) -> Pulled:
+    """Validate, and read one matrix per condition without constant and masked features."""
+    validate.tables_in_memory(adata)
+    categories = validate.conditions(adata, groupby)
+    chosen = validate.chosen_groups(categories, groupby, groups)
+    rows = _rows_by_group(categories, chosen, groupby, min_obs)
+    codes, sample_names = _sample_codes(adata, sample_key)
+    kept = feature_mask(adata, mask_var)
+    source = _source(adata, layer)
+    matrices = [take_columns(take_rows(source, r), kept) for r in rows]
+    shown = [f"condition {group!r}" for group in chosen]
+    matrices, kept, n_constant = _varying(matrices, kept, np.asarray(adata.var_names), shown)
+    return Pulled(
+        matrices=matrices,
+        groups=chosen,
+        rows=rows,
+        kept=kept,
+        samples=[codes[r] for r in rows] if codes is not None else [],
+        sample_names=sample_names,
+        n_constant=n_constant,
+    )
+
+
+def pull_all(
+    adata: AnnData,
+    *,
+    layer: str | None = None,
+    use_rep: str | None = None,
+    mask_var: str | Sequence[bool] | Bools | None = None,
+    min_obs: int = MIN_OBS_PER_CONDITION,
+) -> PulledAll:
+    """Validate, and read all observations, for methods without conditions."""
+    validate.tables_in_memory(adata)
+    if adata.n_obs < min_obs:
+        raise ValueError(
+            f"adata has {adata.n_obs} observation{'s' * (adata.n_obs != 1)}; at least {min_obs} are needed."
+        )
+    if use_rep is None or use_rep == "X":
+        shown = "adata.X" if layer is None else f"layer={layer!r}"
+        kept, names = feature_mask(adata, mask_var), np.asarray(adata.var_names)
+        matrix = take_columns(_whole(_source(adata, layer)), kept)
+    else:
+        shown = f"use_rep={use_rep!r}"
+        matrix, names = _representation(adata, use_rep, layer, mask_var)
+        kept = np.ones(matrix.shape[1], dtype=bool)
+    (matrix,), kept, n_constant = _varying([matrix], kept, names, [shown])
+    return PulledAll(matrix=matrix, kept=kept, n_constant=n_constant)
+
+
+def all_rows(adata: AnnData, layer: str | None) -> Matrix:
+    """Take all observations, with all features."""
+    return take_rows(_source(adata, layer), np.arange(adata.n_obs))
+
+
+def feature_mask(adata: AnnData, mask_var: str | Sequence[bool] | Bools | None) -> Bools:
+    """Read `mask_var`, a boolean column of `adata.var` or an array, as an array."""
+    if mask_var is None:
+        return np.ones(adata.n_vars, dtype=bool)
+    if isinstance(mask_var, str):
+        if mask_var not in adata.var.columns:
+            raise ValueError(
+                f"mask_var={mask_var!r} is not a column of adata.var.{validate.nearest(mask_var, adata.var.columns)}"
+            )
+        values: Any = adata.var[mask_var].to_numpy()
+        shown = f"mask_var={mask_var!r}"
+    else:
+        values, shown = np.asarray(mask_var), "mask_var"
+    if values.dtype != bool:
+        raise TypeError(f"{shown} must hold booleans, one per feature, got {values.dtype}.")
+    if values.shape != (adata.n_vars,):
+        raise ValueError(f"{shown} has shape {values.shape}, but adata has {adata.n_vars} features.")
+    if not values.any():
+        raise ValueError(f"{shown} selects none of the {adata.n_vars} features.")
+    return np.asarray(values)
+
+
+def expand(values: Floats, kept: Bools) -> Floats:
+    """Spread values of used features over all features, NaN where a feature was excluded."""
+    full = np.full((kept.size, *values.shape[1:]), np.nan, dtype=np.result_type(values.dtype, np.float32))
+    full[kept] = values
+    return full
+
+
+def _rows_by_group(categories: pd.Categorical, chosen: Sequence[str], groupby: str, min_obs: int) -> list[Ints]:
+    names = [str(c) for c in categories.categories]
+    rows: list[Ints] = [np.flatnonzero(categories.codes == names.index(group)) for group in chosen]
+    for group, found in zip(chosen, rows, strict=True):
+        if found.size < min_obs:
+            raise ValueError(
+                f"condition {group!r} of groupby={groupby!r} has {found.size} observation{'s' * (found.size != 1)};"
+                f" at least {min_obs} are needed. Leave it out with groups=[…]."
+            )
+    return rows
+
+
+def _sample_codes(adata: AnnData, sample_key: str | None) -> tuple[Ints | None, list[str]]:
+    if sample_key is None:
+        return None, []
+    column = validate.obs_column(adata, "sample_key", sample_key)
+    missing = int(column.isna().sum())
+    if missing:
+        raise ValueError(f"sample_key={sample_key!r} is missing for {missing} observations; drop or name them first.")
+    codes, names = pd.factorize(column, sort=True)
+    return codes, [str(name) for name in names]
+
+
+def _source(adata: AnnData, layer: str | None) -> Any:
+    if layer is None:
+        if adata.X is None:
+            raise ValueError(f"adata.X is empty; name one of its layers: {validate.quoted(adata.layers)}.")
+        return _readable(adata.X)
+    if layer not in adata.layers:
+        raise ValueError(
+            f"layer={layer!r} is not a layer of adata ({validate.quoted(adata.layers) or 'it has none'})."
+            f"{validate.nearest(layer, adata.layers)}"
+        )
+    return _readable(adata.layers[layer])
+
+
+def _readable(source: Any) -> Any:
+    """Wrap a dask array so that it is read one row block at a time; everything else stays as it is."""
+    return chunked(source) if is_dask(source) else source
+
+
+def _whole(source: Any) -> Matrix:
+    """All rows in memory, without a copy where they are there already."""
+    source = _readable(source)
+    if isinstance(source, np.ndarray):
+        return np.asarray(source)
+    if isinstance(source, Chunked):
+        return source
+    if sp.issparse(source) and source.format in ("csr", "csc"):
+        return source
+    return take_rows(source, np.arange(source.shape[0]))
+
+
+def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: object) -> tuple[Matrix, Any]:
+    """Read `obsm[use_rep]` and name its columns."""
+    if not isinstance(use_rep, str) or use_rep not in adata.obsm:
+        raise ValueError(
+            f"use_rep={use_rep!r} is neither 'X' nor a key of adata.obsm"
+            f" ({validate.quoted(adata.obsm) or 'it has none'}).{validate.nearest(use_rep, adata.obsm)}"
+        )
+    for name, value in (("layer", layer), ("mask_var", mask_var)):
+        if value is not None:
+            raise ValueError(f"{name} is for the features of adata; with use_rep={use_rep!r} leave it out.")
+    found: Any = adata.obsm[use_rep]
+    if isinstance(found, pd.DataFrame):
+        return found.to_numpy(), np.asarray(found.columns.astype(str))
+    matrix = _whole(found)
+    return matrix, np.array([f"{use_rep}_{j + 1}" for j in range(matrix.shape[1])], dtype=object)
+
+
+def _varying(matrices: list[Matrix], kept: Bools, names: Any, shown: Sequence[str]) -> tuple[list[Matrix], Bools, int]:
+    """Refuse values that are not finite, and exclude features that are constant over all observations."""
+    names = names[kept]
+    summaries = column_summaries(matrices)
+    for summary, of in zip(summaries, shown, strict=True):
+        _refuse_not_finite(summary, names, of)
+    varying = _varies(summaries)
+    n_constant = int((~varying).sum())
+    if not n_constant:
+        return matrices, kept, 0
+    kept = kept.copy()
+    kept[np.flatnonzero(kept)[~varying]] = False
+    _warn_constant(n_constant, names[~varying], int(kept.sum()))
+    return [take_columns(m, varying) for m in matrices], kept, n_constant
+
+
+def _refuse_not_finite(summary: ColumnSummary, names: Any, shown: str) -> None:
+    bad = summary.not_finite
+    if bad.any():
+        worst = np.flatnonzero(bad)
+        listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:5]) + (", …" if worst.size > 5 else "")
+        raise ValueError(
+            f"{shown} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}:"
+            f" {listed}. Impute them, or leave these features out with mask_var."
+        )
+
+
+def _varies(summaries: Sequence[ColumnSummary]) -> Bools:
+    low = np.min([summary.low for summary in summaries], axis=0)
+    high = np.max([summary.high for summary in summaries], axis=0)
+    return np.asarray(high > low)
+
+
+def _warn_constant(n_constant: int, names: Any, n_left: int) -> None:
+    if n_left < 2:
+        raise ValueError(
+            f"{n_constant} of {n_constant + n_left} features are constant over all observations:"
+            " nothing is left to compare."
+        )
+    listed = validate.quoted([str(n) for n in names], limit=3)
+    log.warn(f"{n_constant} constant feature{'s' * (n_constant != 1)} left out ({listed}); their results are NaN.")

@@ -1,0 +1,14 @@
+"""Parameters that several panels share."""
+
+from __future__ import annotations
+
+from .._docs import documented
+
+PANEL_PARAMETERS = {
+    "adata": "Annotated data, observations × features.",
+    "groupby": "Column of `adata.obs` with the conditions; the likeliest by default.",
+    "key_added": "Key under which results are stored; results that an earlier call stored there are shown.",
+}
+
+#: inserts these descriptions into the docstring of a panel
+documented_panel = documented(PANEL_PARAMETERS)
