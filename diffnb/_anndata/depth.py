@@ -1,0 +1,83 @@
+"""Where counts are, and whether conditions were measured to different depths."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from anndata import AnnData
+
+from .. import _validate as validate
+from ..core.arrays.ops import matmul
+from ..core.arrays.row_chunks import chunked, is_dask
+from ..core.stats.depth import compare_depths
+from ..core.stats.thinning import are_counts
+from ..core.typing import Floats, Ints, Matrix
+from .read import Pulled
+
+#: layer with raw counts, and columns of `obs` with their totals, by the names that packages of the field use
+COUNTS_LAYER = "counts"
+TOTALS_COLUMNS = ("total_counts", "n_counts", "nCount_RNA", "nUMI", "n_umi", "total_umis")
+
+
+def counts_of(adata: AnnData, layer: str | None) -> Matrix:
+    """Return the matrix with the counts, or say where they could be."""
+    if layer is None:
+        return adata.X
+    if layer not in adata.layers:
+        there = [name for name in adata.layers] or ["none"]
+        raise ValueError(
+            f"layer={layer!r} is not in adata.layers ({validate.quoted(there)}). Keep raw counts there before you"
+            " normalise (adata.layers['counts'] = adata.X.copy()), or pass layer=None if adata.X holds them."
+        )
+    return adata.layers[layer]
+
+
+def totals_of(counts: Matrix) -> Floats:
+    """Sum the counts of every observation."""
+    source = chunked(counts) if is_dask(counts) else counts
+    if hasattr(source, "to_memory"):
+        source = source.to_memory()
+    return matmul(source, np.ones((source.shape[1], 1))).ravel()
+
+
+def warn_of_depth(adata: AnnData, data: Pulled, groupby: str) -> None:
+    """Warn where conditions differ in depth, with the numbers and the remedy."""
+    totals = _known_totals(adata)
+    if totals is None:
+        return
+    found = compare_depths([totals[rows] for rows in data.rows], samples=_samples(data))
+    if not found.matters:
+        return
+    depths = ", ".join(f"{group!r} {mean:,.0f}" for group, mean in zip(data.groups, found.means, strict=True))
+    warnings.warn(
+        f"conditions differ in depth by a factor of {found.ratio:.2f} (mean total counts: {depths}; p ="
+        f" {found.pval:.1g}). Depth alone looks like a difference in mean, spread, distribution and connectivity."
+        f" Match it first: dn.pp.match_depth(adata, {groupby!r}), then normalise again.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def _samples(data: Pulled) -> Sequence[Ints]:
+    return data.samples
+
+
+def _known_totals(adata: AnnData) -> Floats | None:
+    """Return the total counts of observations, where counts or their totals are there."""
+    if COUNTS_LAYER in adata.layers:
+        counts: Any = adata.layers[COUNTS_LAYER]
+        if isinstance(counts, np.ndarray) or sp.issparse(counts):
+            return totals_of(counts)
+    if (isinstance(adata.X, np.ndarray) or sp.issparse(adata.X)) and are_counts(adata.X):
+        return totals_of(adata.X)
+    for name in TOTALS_COLUMNS:
+        if name in adata.obs and pd.api.types.is_numeric_dtype(adata.obs[name]):
+            values = adata.obs[name].to_numpy(dtype=float)
+            if np.isfinite(values).all():
+                return np.asarray(values)
+    return None

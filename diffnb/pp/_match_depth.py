@@ -1,0 +1,110 @@
+"""`pp.match_depth`: counts of all conditions at one depth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from anndata import AnnData
+
+from .. import _logging as log
+from .. import _validate as validate
+from .._anndata.depth import counts_of, totals_of
+from ..core.arrays.row_chunks import is_dask
+from ..core.stats.thinning import are_counts, matched_totals, thinned
+from ..core.typing import Floats, Matrix
+
+
+def match_depth(
+    adata: AnnData,
+    groupby: str,
+    *,
+    sample_key: str | None = None,
+    layer: str | None = "counts",
+    random_state: int = 0,
+    copy: bool = False,
+) -> AnnData | None:
+    """Thin counts so that no condition, and no sample, is sequenced deeper than another.
+
+    Means, spreads and correlations of log-normalised counts change with depth, so that depth alone looks like a
+    difference in every column of the scorecard and like rewiring to DiSC. Every molecule is kept with a probability
+    (binomial thinning) such that the depths of all conditions have one distribution: at each quantile, the depth of
+    the shallowest. Normalise again afterwards, for example with `sc.pp.normalize_total` and `sc.pp.log1p`.
+
+    Parameters
+    ----------
+    adata
+        Annotated data with raw counts.
+    groupby
+        Column of `adata.obs` with the conditions.
+    sample_key
+        Column of `adata.obs` with the sample (donor, subject) of each observation: depths are matched between samples
+        rather than conditions.
+    layer
+        Layer with the counts, which stays as it is; `None` for `adata.X`.
+    random_state
+        Seed. The same seed gives the same answer.
+    copy
+        Work on a copy and return it.
+
+    Returns
+    -------
+    `None`, or the copy. `adata.X` holds the thinned counts, and `adata.obs["match_depth"]` the share of each
+    observation's counts that was kept (NaN without a condition, and then nothing is thinned).
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.scrna(n_cells=300)
+    >>> deep = adata.obs["condition"] == adata.obs["condition"].cat.categories[0]
+    >>> adata.layers["counts"][deep.to_numpy()] *= 3
+    >>> dn.pp.match_depth(adata, "condition")
+    >>> round(float(adata.X[deep].sum(axis=1).mean() / adata.X[~deep].sum(axis=1).mean()), 1)
+    1.0
+    """
+    counts = counts_of(adata, layer)
+    units = _units(adata, groupby, sample_key)
+    totals = totals_of(counts)
+    kept = np.full(adata.n_obs, np.nan)
+    targets = matched_totals([totals[rows] for rows in units])
+    for rows, target in zip(units, targets, strict=True):
+        kept[rows] = np.divide(target, totals[rows], out=np.ones(len(rows)), where=totals[rows] > 0)
+    thin = _thinned(counts, np.nan_to_num(kept, nan=1.0), random_state, layer)
+    adata = adata.copy() if copy else adata
+    adata.X = thin
+    adata.obs["match_depth"] = kept
+    log.info(f"kept {np.nanmean(kept):.0%} of the counts of an observation on average to match {len(units)} depths")
+    return adata if copy else None
+
+
+def _units(adata: AnnData, groupby: str, sample_key: str | None) -> list[Any]:
+    """Return the rows of every condition, or of every sample in every condition."""
+    categories = validate.conditions(adata, groupby)
+    codes = np.asarray(categories.codes)
+    if sample_key is not None:
+        samples = validate.obs_column(adata, "sample_key", sample_key).astype("category").cat.codes.to_numpy()
+        codes = np.where((codes >= 0) & (samples >= 0), codes * (samples.max() + 1) + samples, -1)
+    units = [np.flatnonzero(codes == code) for code in np.unique(codes[codes >= 0])]
+    if len(units) < 2:
+        raise ValueError(f"groupby={groupby!r} has a single condition: there is no other depth to match.")
+    return units
+
+
+def _thinned(counts: Matrix, kept: Floats, seed: int, layer: str | None) -> Matrix:
+    if is_dask(counts):
+        return _thinned_lazily(counts, kept, seed)
+    if not are_counts(counts):
+        shown = "adata.X" if layer is None else f"layer={layer!r}"
+        raise ValueError(f"{shown} does not hold raw counts: values are negative or not integers.")
+    return thinned(counts, kept, seed)
+
+
+def _thinned_lazily(counts: Any, kept: Floats, seed: int) -> Any:
+    """Thin a dask array when it is read, block by block."""
+    whole_rows = counts.rechunk({1: -1})
+
+    def thin(block: Matrix, block_info: Any = None) -> Matrix:
+        start, stop = block_info[0]["array-location"][0]
+        return thinned(block, kept[start:stop], seed, rows=np.arange(start, stop))
+
+    return whole_rows.map_blocks(thin, dtype=counts.dtype, meta=counts._meta)
