@@ -16,8 +16,17 @@ from .. import _validate as validate
 from .._anndata import Pulled, expand, pull, store
 from .._keys import ScorecardKeys, plain, unique
 from ..core.runtime.progress import bar
-from ..core.scorecard import KINDS, MIN_OBS_FOR_CONNECTIVITY, MIN_OBS_PER_SAMPLE, NONE, Design, Scorecard, design
-from ..core.scorecard import scorecard as compare
+from ..core.scorecard import (
+    KINDS,
+    MIN_OBS_FOR_CONNECTIVITY,
+    MIN_OBS_PER_SAMPLE,
+    NONE,
+    Design,
+    ScorecardFit,
+    ScorecardOptions,
+    design,
+    fit_scorecard,
+)
 
 
 def scorecard(
@@ -191,18 +200,18 @@ def _compare(
     designs: Sequence[Design | None],
     seed: int,
     n_jobs: int | None,
-) -> list[Scorecard]:
+) -> list[ScorecardFit]:
     few = [g for g, x in zip(data.groups, data.matrices, strict=True) if x.shape[0] < MIN_OBS_FOR_CONNECTIVITY]
     if few and designs[0] is None:
         log.info(f"no connectivity for {validate.quoted(few)}: {MIN_OBS_FOR_CONNECTIVITY} observations are needed")
     each = bar(list(zip(pairs, designs, strict=True)), desc="scorecard", disable=len(pairs) < 4)
     return [
-        compare(data.matrices[i], data.matrices[j], samples=samples, seed=seed, n_jobs=n_jobs)
+        fit_scorecard(data.matrices[i], data.matrices[j], ScorecardOptions(seed), samples=samples, n_jobs=n_jobs)
         for (i, j), samples in each
     ]
 
 
-def _table(card: Scorecard, data: Pulled, prefix: str) -> pd.DataFrame:
+def _table(card: ScorecardFit, data: Pulled, prefix: str) -> pd.DataFrame:
     """Columns of one pair, all features in their place."""
     columns = {
         f"{prefix}_{kind}_{name}": expand(np.asarray(getattr(card, name))[:, k], data.kept)

@@ -60,7 +60,7 @@ def _pareto_tail(x: Floats, excesses: Floats) -> Floats:
     """Upper tail at `x` of the generalised Pareto distribution fitted to excesses over a threshold."""
     shape, scale = _pareto_fit(excesses)
     scaled = x / scale
-    return np.exp(-scaled if shape < MIN_PARETO_SHAPE else -np.log1p(shape * scaled) / shape)
+    return np.asarray(np.exp(-scaled if shape < MIN_PARETO_SHAPE else -np.log1p(shape * scaled) / shape))
 
 
 def _pareto_fit(excesses: Floats) -> tuple[float, float]:
