@@ -16,13 +16,18 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, expand, pull_all, store
 from .._keys import DufsKeys
-from ..core.dufs import BANDWIDTHS, GATES, MOST_STEPS, OPTIMIZERS, Dufs, Graph, Settings, settled
-from ..core.dufs import dufs as train
+from ..core.dufs import (
+    BANDWIDTHS,
+    GATES,
+    MAX_POWER,
+    OPTIMIZERS,
+    DufsFit,
+    DufsOptions,
+    GraphOptions,
+    fit_dufs,
+    resolved_batch_size,
+)
 from ..core.runtime.progress import bar
-from ..core.runtime.threads import thread_limits
-
-#: observations up to which all of them are looked at in every step, and how many beyond
-MOST_AT_ONCE, BATCH = 1000, 500
 
 
 def dufs(
@@ -143,17 +148,17 @@ def dufs(
     data = pull_all(adata, layer=layer, mask_var=mask_var)
     n, p = data.matrix.shape
     batch = _batch(batch_size, n)
-    settings = Settings(
-        n_features=None
+    options = DufsOptions(
+        n_features="auto"
         if n_features is None
         else validate.count("n_features", n_features, at_most=p, why=f"there are {p} features"),
         penalty=_penalty(penalty, n_features),
         gates=gates,
-        graph=Graph(
+        graph=GraphOptions(
             n_neighbors=validate.count("n_neighbors", n_neighbors, at_least=2, at_most=batch, why="in a batch"),
             scale=_positive("scale", scale),
             bandwidth=bandwidth,
-            power=validate.count("power", power, at_most=MOST_STEPS),
+            power=validate.count("power", power, at_most=MAX_POWER),
             leave_one_out=bool(leave_one_out),
         ),
         standardize=standardize,
@@ -166,10 +171,11 @@ def dufs(
         adapt_scale=bool(adapt_scale),
         seed=validate.count("random_state", random_state, at_least=0),
     )
-    with thread_limits(batch), _bar() as progress:
-        found = train(data.matrix, settings, progress=progress)
-    selected = _selected(found.mu, settings.n_features)
-    log.info(f"{int(selected.sum())} of {p} features selected, scale {found.scale:.3g}, loss {found.loss[-1]:.4g}")
+    with _bar() as progress:
+        fit = fit_dufs(data.matrix, options, progress=progress)
+    _warn_if_none(fit)
+    used = fit.settings
+    log.info(f"{used.n_features} of {p} features selected, scale {used.scale:.3g}, loss {fit.loss[-1]:.4g}")
     params = {
         "layer": layer,
         "n_features": n_features,
@@ -189,7 +195,7 @@ def dufs(
         "random_state": random_state,
     }
     adata = adata.copy() if copy else adata
-    _store(adata, DufsKeys(key_added), data, found, selected, params)
+    _store(adata, DufsKeys(key_added), data, fit, params)
     return adata if copy else None
 
 
@@ -223,8 +229,8 @@ def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"]
 
 def _batch(batch_size: object, n: int) -> int:
     if batch_size is None:
-        return n if n <= MOST_AT_ONCE else BATCH
-    return min(validate.count("batch_size", batch_size, at_least=3), n)
+        return resolved_batch_size("auto", n)
+    return resolved_batch_size(validate.count("batch_size", batch_size, at_least=3), n)
 
 
 @contextmanager
@@ -250,34 +256,28 @@ def _bar() -> Any:
             made.close()
 
 
-def _selected(mu: Any, n_features: int | None) -> Any:
-    if n_features is None:
-        selected = mu > 0
-        if not selected.any():
-            warnings.warn(
-                "no gate stays open: no feature is selected. Name a number with n_features, or try a smaller penalty"
-                " or scale.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return selected
-    selected = np.zeros(len(mu), dtype=bool)
-    selected[np.argsort(-mu, kind="stable")[:n_features]] = True
-    return selected
+def _warn_if_none(fit: DufsFit) -> None:
+    if not fit.settings.n_features:
+        warnings.warn(
+            "no gate stays open: no feature is selected. Name a number with n_features, or try a smaller penalty"
+            " or scale.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
-def _store(adata: AnnData, keys: DufsKeys, data: PulledAll, found: Dufs, selected: Any, params: dict[str, Any]) -> None:
+def _store(adata: AnnData, keys: DufsKeys, data: PulledAll, fit: DufsFit, params: dict[str, Any]) -> None:
     chosen = np.zeros(adata.n_vars, dtype=bool)
-    chosen[data.kept] = selected
-    table = {"gate": expand(settled(found.mu), data.kept), "mu": expand(found.mu, data.kept)}
+    chosen[data.kept] = fit.selected
+    table = {"gate": expand(fit.gates, data.kept), "mu": expand(fit.mu, data.kept)}
     described: dict[str, Any] = {
         "params": params,
-        "training": {"loss": found.loss, "smoothness": found.smoothness, "open": found.open},
-        "scale": found.scale,
+        "training": {"loss": fit.loss, "smoothness": fit.smoothness, "open": fit.open},
+        "scale": fit.settings.scale,
         "n_constant": data.n_constant,
     }
-    if not np.isnan(found.penalty):
-        described["penalty"] = found.penalty
-    if found.tried.size:
-        described["warm"] = {"penalty": found.tried, "score": found.tried_score}
+    if not np.isnan(fit.settings.penalty):
+        described["penalty"] = fit.settings.penalty
+    if fit.warm_start is not None:
+        described["warm"] = {"penalty": fit.warm_start.penalties, "score": fit.warm_start.scores}
     store(adata, var={keys.var: chosen}, varm={keys.varm: pd.DataFrame(table)}, uns={keys.uns: described})

@@ -12,7 +12,16 @@ import numpy as np
 
 #: what random numbers are drawn for; the place in the list is the key of its stream, so new ones go to the end
 Purpose: TypeAlias = Literal[
-    "permutations", "bootstraps", "chance", "folds", "starts", "subsample", "references", "batches", "relaxation"
+    "permutations",
+    "bootstraps",
+    "chance",
+    "folds",
+    "starts",
+    "subsample",
+    "references",
+    "batches",
+    "relaxation",
+    "gate_noise",
 ]
 PURPOSES: tuple[Purpose, ...] = (
     "permutations",
@@ -24,6 +33,7 @@ PURPOSES: tuple[Purpose, ...] = (
     "references",
     "batches",
     "relaxation",
+    "gate_noise",
 )
 
 
