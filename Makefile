@@ -1,21 +1,31 @@
-# Two commands do everything: `make lab` opens the quickstart, `make test` checks the whole project.
-# Set-up happens once, in .venv, and again only when pyproject.toml or the sources of the extension change.
+# Two commands do everything: `make lab` opens the quickstart, `make test` checks the whole project; `make quick`
+# checks in two minutes what most changes can break. Set-up happens once, in .venv, and again only when
+# pyproject.toml or the sources of the extension change.
 
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
+# processes that run tests; the tests of a file stay together, since they share what is slow to set up
+JOBS   ?= auto
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 # the sources of the JupyterLab extension, without what its build writes
 LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/lib/*' -not -path '*/generated/*' \
 	-not -path '*/__pycache__/*' -not -name .built -not -name .checked)
 
-.PHONY: help python lab test lint types unit bundle extension browser notebooks docs clean
+# each of them is a process of its own: threads of BLAS would only wait for each other
+unit quick: export OMP_NUM_THREADS = 1
+unit quick: export OPENBLAS_NUM_THREADS = 1
+
+.PHONY: help python lab test quick pre-commit lint types unit bundle extension browser notebooks docs clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
+	@echo "make quick  set up, then run ruff, mypy and the fast tests in Python: for use while working"
 	@echo "make test   set up, then run ruff, mypy, the tests in Python, TypeScript and a browser, and the notebooks"
 	@echo "make docs   set up, then build the documentation into docs/_build/html"
+	@echo "make pre-commit  check style and types at every commit"
 	@echo "make clean  remove the virtual environment and caches"
 
 python:
@@ -34,15 +44,23 @@ $(VENV)/.test: pyproject.toml | $(VENV)/.lab
 	@$(PIP) install -e '.[test]'
 	@touch $@
 
-# JupyterLab refuses to run as root, as one does in a container, unless told that it may
+# JupyterLab refuses to run as root, the user of most containers, unless it is allowed to
 lab: $(VENV)/.lab
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/00_quickstart.ipynb
 
 test: lint types extension unit browser notebooks
 
+# no coverage, no doctests, no test that is marked as slow
+quick: lint types
+	$(PYTEST) tests --ignore=tests/browser -m "not slow" -q
+
+pre-commit: $(VENV)/.test
+	$(BIN)/pre-commit install
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python .ci/check_files.py
 
 types: $(VENV)/.test
 	$(BIN)/mypy
@@ -60,10 +78,10 @@ lab/.checked: $(LAB) $(VENV)/.test
 	@touch $@
 
 unit: bundle
-	$(BIN)/python -m pytest --doctest-modules diffnb tests --ignore=tests/browser --cov --cov-report=term
+	$(PYTEST) --doctest-modules diffnb tests --ignore=tests/browser --cov --cov-report=term
 
 # in JupyterLab itself; skipped where there is no chromium, unless CI=true. A page on a busy machine may be late: a
-# test that fails is tried once more, and said so; one that waits without end is told with its stack, and fails
+# test that fails is repeated once and reported; one that hangs fails, with its stack
 browser: bundle
 	$(BIN)/python -m pytest tests/browser --reruns 1 --timeout=300 --timeout-method=thread
 
@@ -76,6 +94,6 @@ docs: $(VENV)/.test
 	@echo "Built docs/_build/html/index.html"
 
 clean:
-	rm -rf docs/_build docs/project docs/api/generated docs/api/*.rst docs/tutorials/*.ipynb
+	rm -rf docs/_build docs/project docs/reference/api/generated docs/reference/api/*.rst docs/tutorials/*.ipynb
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .coverage build dist
 	rm -rf diffnb/labextension lab/node_modules lab/lib lab/src/generated lab/.built lab/.checked

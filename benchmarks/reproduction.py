@@ -1,6 +1,6 @@
 """The paper's toys with the authors' settings, and their rule k ≈ log p: python benchmarks/reproduction.py [n_seeds].
 
-Ranges over seeds and conditions; docs/reproduction.md sets them beside the paper's numbers.
+Ranges over seeds and conditions; docs/validation/reproduction.md compares them with the numbers of the paper.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the site takes from elsewhere in the repository: notebooks, root files, the list of public functions.
+"""Pages that the site generates or copies: notebooks, root files, one page per public function.
 
-Copies and generated pages go into folders that git ignores. Links between files, which work on GitHub, are turned
-into links between pages, or into links to the repository where the site has no such page.
+They are written to folders that git ignores. Links between files, which work on GitHub, are converted to links
+between pages, or to links to the repository where the site has no such page.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 REPOSITORY = PROJECT["urls"]["Repository"]
-#: where a file of the repository is read; the address is written in pyproject.toml only
+#: address at which a file of the repository is shown; pyproject.toml is its only source
 BLOB = PROJECT["urls"]["Changelog"].removesuffix("CHANGELOG.md")
 
-TUTORIALS, BORROWED, FUNCTIONS = "tutorials", "project", "api/generated"
-#: files of the root that are pages of the site, too
+TUTORIALS, PROJECT_PAGES, API = "tutorials", "project", "reference/api"
+#: files of the root that are also pages of the site
 ROOT_PAGES = {
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
     "CODE_OF_CONDUCT.md": "code_of_conduct",
     "CITATION.cff": "citing",
 }
-ROOMS = ("tl", "get", "pl", "panels", "datasets")
-#: what panels are, below the list of functions that open them
+SUBPACKAGES = ("tl", "get", "pl", "panels", "datasets")
+#: the methods of a panel, below the list of functions that open one
 PANEL = [
     "",
-    "What every panel has",
-    "--------------------",
+    "Methods of every panel",
+    "----------------------",
     "",
     ".. autoclass:: diffnb.panels._frame.Panel",
     "   :members: set, run, stop, wait, code, snapshot",
@@ -49,7 +49,7 @@ def site_page(path: Path) -> Path | None:
     """Return the page, relative to the source folder of the site, that shows a file of the repository."""
     name = path.relative_to(ROOT)
     if name.as_posix() in ROOT_PAGES:
-        return Path(BORROWED, ROOT_PAGES[name.as_posix()] + ".md")
+        return Path(PROJECT_PAGES, ROOT_PAGES[name.as_posix()] + ".md")
     if name.parts[:1] == ("notebooks",) and path.suffix == ".ipynb":
         return Path(TUTORIALS, path.name)
     if name.parts[:1] == ("docs",) and path.suffix == ".md":
@@ -58,13 +58,13 @@ def site_page(path: Path) -> Path | None:
 
 
 def site_link(target: str, written_in: Path, shown_as: Path) -> str:
-    """Return what a link of a file must be on its page."""
+    """Return the target that a link of a file has on the page that shows it."""
     name, hash_, anchor = target.partition("#")
     if re.match(r"[a-z]+:", target) or not name:
         return target
     path = Path(os.path.normpath(written_in.parent / name))
     if not path.exists() or not path.is_relative_to(ROOT):
-        return target  # sphinx will say that it leads nowhere
+        return target  # sphinx warns about it
     page = site_page(path)
     if page is None and path.suffix in PICTURES:
         page = Path(os.path.relpath(path, DOCS))
@@ -76,7 +76,7 @@ def site_link(target: str, written_in: Path, shown_as: Path) -> str:
 
 
 def with_site_links(text: str, written_in: Path, shown_as: Path) -> str:
-    """Turn every relative link of a Markdown text, outside of code, into one that holds on the site."""
+    """Convert every relative link of a Markdown text, outside of code, to one that is valid on the site."""
     pieces = re.split(r"(^ *```.*?^ *```|`[^`\n]+`)", text, flags=re.DOTALL | re.MULTILINE)
     for i in range(0, len(pieces), 2):
         pieces[i] = re.sub(
@@ -86,7 +86,7 @@ def with_site_links(text: str, written_in: Path, shown_as: Path) -> str:
 
 
 def write(page: Path, text: str) -> Path:
-    """Write a page, unless it says the same already: sphinx reads what has changed."""
+    """Write a page unless it is up to date: sphinx reads what has changed."""
     page.parent.mkdir(parents=True, exist_ok=True)
     if not page.exists() or page.read_text(encoding="utf-8") != text:
         page.write_text(text, encoding="utf-8")
@@ -105,9 +105,9 @@ def notebook_pages() -> Iterator[Path]:
 
 
 def root_pages() -> Iterator[Path]:
-    """Copy the root files that are pages, and write the one on citing."""
+    """Copy the root files that are pages, and generate the one on citing."""
     for name, page in ROOT_PAGES.items():
-        shown_as = Path(BORROWED, f"{page}.md")
+        shown_as = Path(PROJECT_PAGES, f"{page}.md")
         text = (ROOT / name).read_text(encoding="utf-8")
         text = citing(yaml.safe_load(text)) if name == "CITATION.cff" else with_site_links(text, ROOT / name, shown_as)
         yield write(DOCS / shown_as, text)
@@ -130,46 +130,46 @@ def bibtex(entry: dict) -> str:
 
 
 def citing(citation: dict) -> str:
-    """Return the page on citing, from CITATION.cff."""
+    """Generate the page on citing from CITATION.cff."""
     software = (
         f"@software{{diffnb,\n  title = {{{{{citation['title']}}}}},\n  author = {{{people(citation['authors'])}}},\n"
         f"  version = {{{citation['version']}}},\n  url = {{{citation['repository-code']}}},\n}}\n"
     )
     papers = "\n".join(bibtex(entry) for entry in citation["references"])
     return (
-        f"# Citing\n\n{citation['message']}\n\nThis page is written from "
-        f"[CITATION.cff]({BLOB}CITATION.cff), which GitHub and Zotero read too.\n\n"
+        f"# Citing\n\n{citation['message']}\n\nThis page is generated from "
+        f"[CITATION.cff]({BLOB}CITATION.cff), which GitHub and Zotero also read.\n\n"
         f"```bibtex\n{software}```\n\n## The papers\n\n```bibtex\n{papers}```\n"
     )
 
 
 def function_pages() -> Iterator[Path]:
-    """Write a page of tables for every room, and one page for every public function."""
+    """Write one page for every subpackage, with a table, and one for every public function."""
     import diffnb
 
-    for room in ROOMS:
-        module = getattr(diffnb, room)
-        title = f"diffnb.{room}"
-        lines = [title, "=" * len(title), "", module.__doc__ or "", "", f".. currentmodule:: diffnb.{room}", ""]
+    for subpackage in SUBPACKAGES:
+        module = getattr(diffnb, subpackage)
+        title = f"diffnb.{subpackage}"
+        lines = [title, "=" * len(title), "", module.__doc__ or "", "", f".. currentmodule:: diffnb.{subpackage}", ""]
         lines += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
         lines += [f"   {name}" for name in module.__all__]
-        lines += PANEL if room == "panels" else []
-        yield write(DOCS / "api" / f"{room}.rst", "\n".join([*lines, ""]))
+        lines += PANEL if subpackage == "panels" else []
+        yield write(DOCS / API / f"{subpackage}.rst", "\n".join([*lines, ""]))
         for name in module.__all__:
-            title = f"{room}.{name}"
-            text = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: diffnb.{room}\n\n.. autofunction:: {name}\n"
-            yield write(DOCS / FUNCTIONS / f"diffnb.{title}.rst", text)
+            title = f"{subpackage}.{name}"
+            head = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: diffnb.{subpackage}\n\n"
+            yield write(DOCS / API / "generated" / f"diffnb.{title}.rst", f"{head}.. autofunction:: {name}\n")
 
 
 def gather() -> None:
-    """Bring all of it into the source folder, and take away what is no longer there."""
+    """Write all of them into the source folder, and remove those that are no longer needed."""
     kept = {*notebook_pages(), *root_pages(), *function_pages()}
-    old = [*(DOCS / TUTORIALS).glob("*.ipynb"), *(DOCS / BORROWED).glob("*.md"), *(DOCS / "api").rglob("*.rst")]
+    old = [*(DOCS / TUTORIALS).glob("*.ipynb"), *(DOCS / PROJECT_PAGES).glob("*.md"), *(DOCS / API).rglob("*.rst")]
     for page in set(old) - kept:
         page.unlink()
 
 
-def unlisted(index: str) -> list[str]:
-    """Return the pages of the source folder that the index does not name."""
+def unlisted(index: str, folder: Path) -> list[str]:
+    """Return the pages of a section that its index does not name, so that a new page appears without an edit."""
     named = {"index", *(line.strip() for line in index.splitlines())}
-    return [page.stem for page in sorted(DOCS.glob("*.md")) if page.stem not in named]
+    return [page.stem for page in sorted(folder.glob("*.md")) if page.stem not in named]

@@ -31,20 +31,20 @@ version = release = diffnb.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build", "Thumbs.db", ".DS_Store"]
 root_doc = "index"
-# `x` in a docstring is code, as everywhere else
+# `x` in a docstring is code, as in Markdown
 default_role = "literal"
 
 nb_execution_mode = "off"
 nb_merge_streams = True
-nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # the panels leave a picture; no script from elsewhere
+nb_ipywidgets_js: dict[str, dict[str, str]] = {}  # panels leave a static image; no external script is loaded
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 myst_update_mathjax = False
 myst_dmath_double_inline = True
-# equations are MathML, made here: browsers draw it themselves, and no script is loaded
+# equations are converted to MathML, which browsers render without a script
 html_math_renderer = "mathml"
 
-autosummary_generate = False  # the pages are written by _pages, from the __all__ of every room
+autosummary_generate = False  # _pages writes the pages, from the __all__ of every subpackage
 autodoc_typehints = "description"
 autodoc_typehints_description_target = "documented"
 autodoc_member_order = "bysource"
@@ -57,7 +57,7 @@ maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
 add_module_names = False
 
-# every reference within diffnb must lead somewhere; those to other packages need their inventories, from the network
+# every reference within diffnb must resolve; those to other packages would need their inventories from the network
 nitpicky = True
 nitpick_ignore_regex = [("py:.*", r"(?!diffnb\.).*")]
 
@@ -74,7 +74,7 @@ html_theme_options = {
     "use_issues_button": True,
     "show_toc_level": 2,
     "home_page_in_toc": True,
-    "navbar_persistent": [],  # one field to search in is enough, that of the sidebar
+    "navbar_persistent": [],  # the search field of the sidebar is enough
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark-high-contrast",
 }
@@ -83,12 +83,12 @@ copybutton_prompt_is_regexp = True
 
 
 def returns_as_written(self: NumpyDocstring, section: str) -> list[str]:
-    """Take a Returns section as the sentences that it is, not as a list of types."""
+    """Read a Returns section as sentences, not as a list of types."""
     return self._format_block(":returns: ", self._dedent(self._consume_to_next_section()))
 
 
 NumpyDocstring._parse_returns_section = returns_as_written  # type: ignore[method-assign]
-# the name of an alias, where it is part of a union
+# show the name of an alias where it is part of a union
 TypeAliasForwardRef.__repr__ = lambda self: self.name  # type: ignore[method-assign]
 
 
@@ -102,15 +102,15 @@ def mathml(self, node) -> None:
 
 
 class LinkedNames(SphinxTransform):
-    """Let every `dn.tl.disc` in the text lead to its page."""
+    """Link every `dn.tl.disc` in the text to its page."""
 
     default_priority = 5
 
     def apply(self, **kwargs: object) -> None:
-        """Wrap the names of public functions that stand alone."""
+        """Wrap literals that are the name of a public function."""
         for literal in list(self.document.findall(nodes.literal)):
             found = re.fullmatch(r"(?:(?:dn|diffnb)\.)?(\w+)\.(\w+)(?:\(.*\))?", literal.astext())
-            if not found or found[1] not in _pages.ROOMS or found[2] not in getattr(diffnb, found[1]).__all__:
+            if not found or found[1] not in _pages.SUBPACKAGES or found[2] not in getattr(diffnb, found[1]).__all__:
                 continue
             if isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
                 continue
@@ -123,17 +123,16 @@ class LinkedNames(SphinxTransform):
 
 
 def read(app, docname: str, source: list[str]) -> None:
-    """Make the links of a page hold, and list in the index what others have added."""
+    """Convert the links of a page, and add pages that the index of a section does not list."""
     path = Path(app.env.doc2path(docname))
-    if path.suffix != ".md" or docname.startswith(_pages.BORROWED + "/"):
+    if path.suffix != ".md" or docname.startswith(_pages.PROJECT_PAGES + "/"):
         return
-    if docname == app.config.root_doc:
-        source[0] = source[0].replace("<others>", "\n".join(_pages.unlisted(source[0])))
+    source[0] = source[0].replace("<others>", "\n".join(_pages.unlisted(source[0], path.parent)))
     source[0] = _pages.with_site_links(source[0], path, path.relative_to(app.srcdir))
 
 
 def panel(app, env, node, text):
-    """Let the class of each panel lead to what all of them have."""
+    """Link the class of each panel to the methods that all panels share."""
     if not re.fullmatch(r"diffnb\.panels\._\w+\.\w+Panel", node.get("reftarget", "")):
         return None
     target = "diffnb.panels._frame.Panel"
@@ -141,7 +140,7 @@ def panel(app, env, node, text):
 
 
 def setup(app) -> None:
-    """Gather the pages, then let Sphinx read them."""
+    """Generate pages before Sphinx reads them."""
     _pages.gather()
     app.add_html_math_renderer("mathml", inline_renderers=(mathml, None), block_renderers=(mathml, None))
     app.add_transform(LinkedNames)

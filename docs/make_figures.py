@@ -77,12 +77,12 @@ QUESTIONS = {
 METHODS = {
     "scorecard": (
         "tl.scorecard",
-        "what each feature differs in: mean,\nspread, distribution, connections",
+        "how each feature differs: mean,\nspread, distribution, connectivity",
         9.1,
         5.6,
         GOLD,
     ),
-    "disc": ("tl.disc", "groups that hang together in one\ncondition and not in the others", 9.1, 4.4, BLUE),
+    "disc": ("tl.disc", "groups that are connected in one\ncondition and not in the others", 9.1, 4.4, BLUE),
     "sparda": ("tl.sparda, tl.pda", "the few features along which two\npopulations differ most", 9.1, 3.2, ORANGE),
     "dufs": ("tl.dufs, tl.laplacian_score", "the features that carry the\nstructure of the data", 9.1, 1.7, GREEN),
     "informed": (
@@ -375,7 +375,7 @@ def how_informed():
 
 
 def tables(text):
-    """Return the grids of docs/defaults.md: (graph, d) → (names of data, values of k, AUROC, ARI)."""
+    """Return the grids of docs/validation/defaults.md: (graph, d) → (names of data, values of k, AUROC, ARI)."""
     found = {}
     for graph, d, body in re.findall(
         r"\*\*(\w+) graph, n_eigenvectors=(\d+):.*?\*\*\n\n(.*?)(?=\n\n|\n<!)", text, re.DOTALL
@@ -391,8 +391,8 @@ def tables(text):
 
 
 def sweep():
-    """Draw the sweep over graph, k and d that docs/defaults.md tabulates."""
-    grids = tables((FOLDER / "defaults.md").read_text(encoding="utf-8"))
+    """Draw the sweep over graph, k and d that docs/validation/defaults.md tabulates."""
+    grids = tables((FOLDER / "validation" / "defaults.md").read_text(encoding="utf-8"))
     figure, axes = plt.subplots(2, 4, figsize=(9.6, 4.9), sharex=True, sharey=True)
     figure.subplots_adjust(0.215, 0.1, 0.93, 0.88, wspace=0.06, hspace=0.2)
     for column, (graph, d) in enumerate(grids):

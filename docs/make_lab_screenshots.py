@@ -1,4 +1,4 @@
-"""Take the pictures of docs/lab.md in JupyterLab itself: python docs/make_lab_screenshots.py.
+"""Take the pictures of docs/howto/jupyterlab.md in JupyterLab itself: python docs/make_lab_screenshots.py.
 
 Needs what the browser tests need: the test extra and chromium.
 """

@@ -1,6 +1,6 @@
-"""Take the pictures of docs/panels.md: `python docs/make_panel_images.py [name …]` writes docs/images/panel_*.png.
+"""Take the screenshots of docs/howto/panels.md: `python docs/make_panel_images.py [name …]`.
 
-Needs the test tools and chromium.
+Writes docs/images/panel_*.png; needs the test tools and chromium.
 """
 
 from __future__ import annotations

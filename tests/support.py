@@ -1,4 +1,4 @@
-"""Which tool takes which kind of data: tried, not claimed. `python tests/support.py` writes docs/support.md."""
+"""Which tool takes which kind of data, as measured. `python tests/support.py` writes docs/reference/support.md."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ import pandas as pd
 import scipy.sparse as sp
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "support.md"
+PAGE = ROOT / "docs" / "reference" / "support.md"
 N_OBS, N_VARS, CHUNK = 64, 20, 16
 
 HEAD = (
     "# What takes which data\n\n"
     "Every tool was run on every kind of data, and its answer compared with the one for an array in memory;"
-    " a test does it again with each change and holds this page to what it finds"
+    " a test repeats this with each change and compares the result with this page"
     " (`python tests/support.py` writes it).\n\n"
 )
 
 FOOT = (
     "\n**same**: the same answer, to 1e-8."
-    " **in runs**: the same answer, and never more than a part of the data in memory:"
-    " it is read a run of observations at a time."
-    " **read whole**: the same answer, but the data is brought into memory first."
-    " **no**: refused, with an error that says what would do.\n\n"
+    " **in blocks**: the same answer, and never more than a fraction of the data in memory:"
+    " it is read one block of observations at a time."
+    " **read whole**: the same answer, but the data is loaded into memory first."
+    " **no**: refused, with an error that names a remedy.\n\n"
     '*backed* is `anndata.read_h5ad(path, backed="r")`; *zarr lazy* and *h5ad lazy* are'
     " `anndata.experimental.read_lazy(path)`, with sparse data on disk."
-    " To read a backed file in runs, open it with `read_lazy` instead."
-    " More about data that does not fit: [Scale](scale.md).\n"
+    " To read a backed file in blocks, open it with `read_lazy` instead."
+    " More about data that does not fit into memory: [Work with large data](../howto/large_data.md).\n"
 )
 
 
@@ -174,7 +174,7 @@ def tried(run, read, make, expected):
         found = np.asarray(read(adata), dtype=float)
     np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
     if lazy:
-        return "in runs" if largest() <= N_OBS * N_VARS / 2 else "read whole"
+        return "in blocks" if largest() <= N_OBS * N_VARS / 2 else "read whole"
     return "read whole" if adata.isbacked else "same"
 
 

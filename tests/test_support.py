@@ -3,5 +3,5 @@
 from support import PAGE, page, table
 
 
-def test_the_page_on_kinds_of_data_tells_what_happens():
-    assert PAGE.read_text(encoding="utf-8") == page(table()), "python tests/support.py writes it anew"
+def test_the_page_on_kinds_of_data_shows_what_happens():
+    assert PAGE.read_text(encoding="utf-8") == page(table()), "python tests/support.py writes it"

@@ -11,7 +11,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import MIN_OBS_PER_CONDITION
 
-#: observations of a condition below which groups of features are found poorly (docs/defaults.md)
+#: observations of a condition below which groups of features are found poorly (docs/validation/defaults.md)
 FEW = 50
 #: levels beyond which a column names things rather than conditions
 MANY = 50

@@ -14,9 +14,10 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, expand, pull, store
 from .._keys import DiscKeys, plain, unique
-from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples, nested
+from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
+from ..core.stats.samples import nested
 from ._feature_diffmap import check_neighbors
 
 GRAPHS = ("auto", "dense", "knn")

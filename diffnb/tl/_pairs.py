@@ -13,8 +13,8 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Pulled
 from ..core.arrays.row_chunks import Chunked, stacked
-from ..core.disc import nested
 from ..core.sparda import FOLDS, Settings, n_folds
+from ..core.stats.samples import nested
 from ..core.typing import Ints, Matrix
 
 REST = "rest"

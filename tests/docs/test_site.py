@@ -1,4 +1,4 @@
-"""The site is built as a reader will see it: whole, from the sources, with the network out of reach."""
+"""The site is built as a reader will see it: completely, from the sources, without the network."""
 
 from __future__ import annotations
 
@@ -25,10 +25,13 @@ import diffnb as dn
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
-FUNCTIONS = [
-    f"diffnb.{room}.{name}" for room in ("tl", "get", "pl", "panels", "datasets") for name in getattr(dn, room).__all__
-]
+SUBPACKAGES = ("tl", "get", "pl", "panels", "datasets")
+FUNCTIONS = [f"diffnb.{subpackage}.{name}" for subpackage in SUBPACKAGES for name in getattr(dn, subpackage).__all__]
 PAGES = runpy.run_path(str(DOCS / "_pages.py"))
+#: one folder for each purpose that a reader may have
+SECTIONS = ("tutorials", "howto", "explanation", "reference", "validation")
+#: pages that are kept in git, without those that the build copies or generates
+WRITTEN = sorted([*DOCS.glob("*.md"), *(page for section in SECTIONS for page in (DOCS / section).rglob("*.md"))])
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ROOT_PAGES = {
     "CONTRIBUTING.md": "contributing",
@@ -36,9 +39,18 @@ ROOT_PAGES = {
     "CODE_OF_CONDUCT.md": "code_of_conduct",
     "CITATION.cff": "citing",
 }
-#: pages whose code is meant to run as it stands, from the first block to the last
-RUNNABLE = ["choosing", "coming_from", "how_disc", "how_dufs", "how_informed", "how_sparda", "index", "which_method"]
-#: put before all other modules of the build: whoever opens a connection is written down, and refused
+#: pages whose code must run as written, from the first block to the last
+RUNNABLE = [
+    "index",
+    "howto/choose_method",
+    "howto/choose_parameters",
+    "howto/coming_from",
+    "explanation/disc",
+    "explanation/sparda",
+    "explanation/dufs",
+    "explanation/informed",
+]
+#: imported before all other modules of the build: every attempt to open a connection is recorded and refused
 NO_NETWORK = """
 import socket, traceback
 
@@ -52,7 +64,7 @@ socket.socket.connect = socket.socket.connect_ex = socket.getaddrinfo = refused
 
 
 class Page(HTMLParser):
-    """What a page has, shows and leads to."""
+    """Anchors, links, loaded files and tags of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -74,7 +86,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    """The folder of the site, what the build said, and who asked for the network."""
+    """The folder of the site, the finished build, and the record of connections."""
     folder = tmp_path_factory.mktemp("site")
     asked = folder / "network.txt"
     (folder / "first").mkdir()
@@ -98,32 +110,48 @@ def pages(built):
 @pytest.mark.parametrize(
     ("link", "written_in", "leads_to"),
     [
-        ("../notebooks/02_fmri.ipynb", "docs/significance.md", "tutorials/02_fmri.ipynb"),
-        ("../docs/sparda.md#limits", "notebooks/00_quickstart.ipynb", "../sparda.md#limits"),
-        ("docs/reproduction.md", "CONTRIBUTING.md", "../reproduction.md"),
+        ("../../notebooks/02_fmri.ipynb", "docs/explanation/significance.md", "../tutorials/02_fmri.ipynb"),
+        ("../docs/explanation/sparda.md#limits", "notebooks/00_quickstart.ipynb", "../explanation/sparda.md#limits"),
+        ("docs/validation/reproduction.md", "CONTRIBUTING.md", "../validation/reproduction.md"),
         ("CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "code_of_conduct.md"),
         ("../LICENSE", "docs/ecosystem.md", f"{URLS['Repository']}/blob/main/LICENSE"),
-        ("../benchmarks", "docs/reproduced.md", f"{URLS['Repository']}/tree/main/benchmarks"),
-        ("images/sweep.svg", "docs/choosing.md", "images/sweep.svg"),
-        ("https://example.org/a.md", "docs/choosing.md", "https://example.org/a.md"),
+        ("../../benchmarks", "docs/validation/index.md", f"{URLS['Repository']}/tree/main/benchmarks"),
+        ("../images/sweep.svg", "docs/validation/defaults.md", "../images/sweep.svg"),
+        ("https://example.org/a.md", "docs/howto/panels.md", "https://example.org/a.md"),
     ],
 )
 def test_links_between_files_become_links_between_pages(link, written_in, leads_to):
     path = ROOT / written_in
-    borrowed = Path("project", ROOT_PAGES.get(written_in, "") + ".md")
-    shown_as = PAGES["site_page"](path) if path.suffix == ".ipynb" or "docs" in written_in else borrowed
+    shown_as = PAGES["site_page"](path)
     assert PAGES["site_link"](link, path, shown_as) == leads_to
 
 
-def test_code_is_left_alone_when_links_are_turned():
+def test_code_is_unchanged_when_links_are_converted():
     text = "`[a](../LICENSE)`\n\n```\n[a](../LICENSE)\n```\n"
     assert PAGES["with_site_links"](text, DOCS / "index.md", Path("index.md")) == text
 
 
-def test_a_page_that_somebody_adds_is_listed_by_itself():
-    assert "sparda" in PAGES["unlisted"]("dufs\n")
-    assert "dufs" not in PAGES["unlisted"]("dufs\n")
-    assert "index" not in PAGES["unlisted"]("")
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_page_that_is_added_to_a_section_is_listed_without_an_edit(section, tmp_path):
+    index = (DOCS / section / "index.md").read_text(encoding="utf-8")
+    assert re.search(r"^(<others>|\*)$", index, flags=re.MULTILINE)
+    for page in ("index", "added", "listed"):
+        (tmp_path / f"{page}.md").touch()
+    assert PAGES["unlisted"]("listed\n", tmp_path) == ["added"]
+
+
+def test_every_page_is_in_the_folder_of_its_purpose():
+    at_the_top = {path.stem for path in WRITTEN if path.parent == DOCS}
+    assert at_the_top == {"index", "ecosystem"}
+    assert {path.relative_to(DOCS).parts[0] for path in WRITTEN if path.parent != DOCS} == set(SECTIONS)
+
+
+def test_the_readme_shows_the_method_table_of_the_docs():
+    table = runpy.run_path(str(DOCS / "make_method_table.py"))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert table["with_method_table"](readme) == readme, "python docs/make_method_table.py writes it"
+    methods = set(re.findall(r"`dn\.tl\.(\w+)`", table["method_table"]()))
+    assert methods == set(dn.tl.__all__) - {"meta_features", "feature_diffmap", "feature_change"}
 
 
 def test_it_builds_without_a_warning(built):
@@ -132,13 +160,13 @@ def test_it_builds_without_a_warning(built):
     assert "WARNING" not in done.stderr
 
 
-def test_nothing_is_asked_of_the_network_while_it_builds(built):
+def test_the_build_does_not_use_the_network(built):
     _, done, asked = built
     assert "build succeeded" in done.stdout
     assert not asked.exists(), asked.read_text(encoding="utf-8")
 
 
-def test_the_guard_of_the_network_would_tell(tmp_path):
+def test_the_guard_records_a_connection(tmp_path):
     asked = tmp_path / "network.txt"
     (tmp_path / "sitecustomize.py").write_text(NO_NETWORK.format(path=str(asked)), encoding="utf-8")
     code = "import urllib.request as r; r.urlopen('http://localhost:9/')"
@@ -149,19 +177,19 @@ def test_the_guard_of_the_network_would_tell(tmp_path):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_public_function_has_a_page_that_its_room_lists(name, pages):
-    page = pages[f"api/generated/{name}.html"]
+def test_every_public_function_has_a_page_that_its_subpackage_lists(name, pages):
+    page = pages[f"reference/api/generated/{name}.html"]
     assert name in page.ids
     assert "Examples" in page.text
-    room = pages[f"api/{name.split('.')[1]}.html"]
-    assert f"generated/{name}.html#{name}" in room.links
+    subpackage = pages[f"reference/api/{name.split('.')[1]}.html"]
+    assert f"generated/{name}.html#{name}" in subpackage.links
 
 
 def test_every_page_of_the_docs_can_be_reached_from_the_index(pages):
     linked = set(pages["index.html"].links)
-    written = {path.stem for path in DOCS.glob("*.md")} - {"index"}
-    borrowed = {f"project/{page}" for page in ROOT_PAGES.values()}
-    assert {f"{page}.html" for page in written | borrowed} <= linked
+    written = {path.relative_to(DOCS).with_suffix(".html").as_posix() for path in WRITTEN} - {"index.html"}
+    copied = {f"project/{page}.html" for page in ROOT_PAGES.values()}
+    assert written | copied <= linked
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -205,11 +233,11 @@ def test_links_to_the_repository_lead_to_files_that_are_there(pages):
 
 def test_the_address_of_the_repository_is_written_in_no_page_of_the_docs():
     written = [path.name for path in DOCS.rglob("*.py") if URLS["Repository"] in path.read_text(encoding="utf-8")]
-    written += [path.name for path in DOCS.glob("*.md") if URLS["Repository"] in path.read_text(encoding="utf-8")]
+    written += [path.name for path in WRITTEN if URLS["Repository"] in path.read_text(encoding="utf-8")]
     assert written == []
 
 
-@pytest.mark.parametrize("page", ["how_disc", "how_sparda", "how_dufs", "how_informed"])
+@pytest.mark.parametrize("page", [f"explanation/{method}" for method in ("disc", "sparda", "dufs", "informed")])
 def test_equations_are_drawn_by_the_browser_itself(page, pages):
     source = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     assert pages[f"{page}.html"].tags["math"] >= source.count("\n$$\n") // 2 > 0
@@ -217,10 +245,10 @@ def test_equations_are_drawn_by_the_browser_itself(page, pages):
 
 
 def test_names_of_functions_in_the_text_lead_to_their_pages(pages):
-    links = pages["which_method.html"].links
+    links = pages["howto/choose_method.html"].links
     assert {
-        "api/generated/diffnb.tl.disc.html#diffnb.tl.disc",
-        "api/generated/diffnb.tl.sparda.html#diffnb.tl.sparda",
+        "../reference/api/generated/diffnb.tl.disc.html#diffnb.tl.disc",
+        "../reference/api/generated/diffnb.tl.sparda.html#diffnb.tl.sparda",
     } <= {*links}
 
 
@@ -238,13 +266,13 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", RUNNABLE)
-def test_the_code_of_a_page_runs_as_it_stands(page):
+def test_the_code_of_a_page_runs_as_written(page):
     seen: dict[str, object] = {}
     assert blocks(page)
     for code in blocks(page):
         exec(compile(code, f"{page}.md", "exec"), seen)
     plt.close("all")
-    if page == "which_method":
+    if page == "howto/choose_method":
         true = seen["adata"].var_names[seen["adata"].var["truth"]]
         for by in ("by_sparda", "by_disc", "by_scorecard"):
             assert set(seen[by]) == set(true), by
@@ -256,7 +284,7 @@ def test_the_citation_has_an_entry_for_every_paper(pages):
     assert all(entry["title"] in text and str(entry["year"]) in text for entry in references)
 
 
-def test_what_is_copied_for_the_site_is_not_kept_in_git():
+def test_generated_pages_are_not_kept_in_git():
     listed = subprocess.run(["git", "ls-files", "docs"], capture_output=True, text=True, cwd=ROOT)
     if listed.returncode != 0:
         pytest.skip("not a git checkout")

@@ -42,7 +42,8 @@ def needed():
             todo += [line for extra in requirement.extras for line in extras[extra]]
         else:
             seen.append(requirement)
-    return seen
+    # sorted: extras are a set, and workers that run tests in parallel must collect them in one order
+    return sorted(seen, key=str)
 
 
 def test_binder_brings_a_python_that_diffnb_takes():

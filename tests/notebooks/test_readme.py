@@ -13,7 +13,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PAGES = [README, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+#: folders of docs/ whose pages the build copies or generates
+GENERATED = ("_build", "project")
+DOCS = [page for page in (ROOT / "docs").rglob("*.md") if page.relative_to(ROOT / "docs").parts[0] not in GENERATED]
+PAGES = [
+    README,
+    ROOT / "CHANGELOG.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "benchmarks" / "README.md",
+    *sorted(DOCS),
+]
 QUICKSTART = ROOT / "notebooks" / "00_quickstart.ipynb"
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 PLACES = [Path("/home"), Path("/Users"), Path.home(), Path(tempfile.gettempdir()), ROOT]
@@ -49,7 +58,7 @@ def outputs(notebook):
     return [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
 
 
-def test_the_example_in_the_readme_runs_as_it_stands(capsys):
+def test_the_example_in_the_readme_runs_as_written(capsys):
     examples = re.findall(r"^```python\n(.*?)^```", README.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     assert len(examples) == 1
     seen: dict[str, object] = {}
@@ -69,6 +78,12 @@ def test_the_readme_names_the_two_commands_and_the_makefile_has_them():
         assert re.search(rf"^{command}:", makefile.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
+def test_the_readme_is_short_and_shows_a_picture_before_its_badges():
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 120
+    assert text.index("docs/overview.png") < text.index("mybinder.org")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_every_relative_link_and_picture_exists(page):
     missing = [t for t in relative_links(page.read_text(encoding="utf-8")) if not (page.parent / t).exists()]
@@ -86,10 +101,10 @@ def test_links_in_a_notebook_exist(notebook, path):
     assert [t for t in relative_links(text) if not (path.parent / t).exists()] == []
 
 
-def test_the_quickstart_leads_on_to_the_docs():
+def test_the_quickstart_links_to_the_docs():
     cells = nbformat.read(QUICKSTART, as_version=4).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    assert "../docs/significance.md" in relative_links(text)
+    assert "../docs/explanation/significance.md" in relative_links(text)
 
 
 def test_every_notebook_was_run_from_top_to_bottom(notebook):

@@ -13,7 +13,9 @@ import diffnb as dn
 from diffnb.core.arrays import column_blocks as slabs
 from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
+from diffnb.core.arrays.affine import AffineMap
 from diffnb.core.dufs.batches import standardized_batches
+from diffnb.core.mahalanobis import local
 from diffnb.core.sparda import streamed_operator as streamed
 from diffnb.core.sparda.divergence import DIVERGENCES
 from diffnb.core.sparda.labelings import labelings_of
@@ -61,6 +63,7 @@ def streaming(monkeypatch, set_memory):
     """Treat small data as large: runs of a few rows, and little besides them in memory. Return the sizes seen."""
     set_memory(4 * 8 * 2 * N)
     monkeypatch.setattr(sums, "PEEKED", 5)
+    monkeypatch.setattr(local, "MAX_CONSULTED_NUMBERS", 25 * P)
     monkeypatch.setattr(slabs, "_density", lambda _: 0.9)  # it looks at 200 rows, more than there are
     # as within a task of a cluster: threads cost more than so little data takes to read
     monkeypatch.setattr(chunked.cluster, "in_worker", lambda: True)
@@ -267,7 +270,7 @@ def test_a_wide_path_in_chunks_is_the_one_in_memory(streaming, monkeypatch):
 
 def test_what_works_side_by_side_shares_its_passes(streaming):
     read = chunked.chunked(lazily("uneven", "dense"))
-    part = streamed.Streamed((read,))
+    part = streamed.Streamed((read,), (AffineMap(),))
     beta = np.random.default_rng(0).normal(size=(6, P))
     expected = [part.rmatmul(part.matmul(beta[[i]])) for i in range(6)]
     runs = len(streaming["run"])
@@ -282,7 +285,7 @@ def test_what_works_side_by_side_shares_its_passes(streaming):
 
 
 def test_an_error_in_a_shared_pass_reaches_everyone_and_ends_all(streaming):
-    part = streamed.Streamed((chunked.chunked(lazily("uneven", "dense")),))
+    part = streamed.Streamed((chunked.chunked(lazily("uneven", "dense")),), (AffineMap(),))
     with pytest.raises(ValueError, match="mismatch"):
         streamed.run_concurrently(part, lambda _: part.matmul(np.ones((1, P + 1))), range(3), 3, tick=lambda: None)
     assert part.matmul(np.ones((1, P))).shape == (1, N)

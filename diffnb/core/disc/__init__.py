@@ -1,7 +1,7 @@
 """DiSC: groups of features whose connectivity differs between conditions."""
 
 from .algorithm import Settings, as_points, diffusion_maps, feature_walk
-from .analysis import Analysis, Plan, analyse, complete_samples, nested
+from .analysis import Analysis, Plan, analyse, complete_samples
 from .change_maps import diffusion_change
 from .defaults import Request, neighbors_for, with_search
 
@@ -17,6 +17,5 @@ __all__ = [
     "diffusion_maps",
     "feature_walk",
     "neighbors_for",
-    "nested",
     "with_search",
 ]

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..runtime.progress import bar
 from ..runtime.threads import thread_limits
+from ..stats.samples import sample_counts
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Settings
 from .defaults import Request, choose
@@ -57,18 +58,7 @@ class Analysis:
 
 def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
     """Return the samples that have enough observations in every condition to be analysed by themselves."""
-    counts = [np.bincount(codes, minlength=_count(samples)) for codes in samples]
-    return tuple(int(s) for s in np.flatnonzero(np.all([c >= MIN_OBS_PER_SUBJECT for c in counts], axis=0)))
-
-
-def nested(samples: Sequence[Ints], /) -> bool:
-    """Say whether every sample belongs to one condition."""
-    present = sum((np.bincount(codes, minlength=_count(samples)) > 0).astype(int) for codes in samples)
-    return bool(np.max(present) <= 1)
-
-
-def _count(samples: Sequence[Ints]) -> int:
-    return 1 + int(max(codes.max() for codes in samples))
+    return tuple(int(s) for s in np.flatnonzero((sample_counts(samples) >= MIN_OBS_PER_SUBJECT).all(axis=0)))
 
 
 def analyse(

@@ -1,6 +1,6 @@
 """Defaults that look at the data: how many neighbours, which graph, how many eigenvectors.
 
-The sweep behind every number here is `benchmarks/defaults.py`; docs/defaults.md shows what it found.
+The sweep behind every number here is `benchmarks/defaults.py`; docs/validation/defaults.md shows the results.
 """
 
 from __future__ import annotations

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ..runtime.seeds import generator
 from ..runtime.threads import one_blas_thread
-from ..stats.seeds import generator
 from ..typing import Bools, Floats, Ints
 from .algorithm import scores
 
 BACKGROUND = 0
 #: rows looked at for the silhouette; more change its value by less than the gaps between candidates
 SILHOUETTE_ROWS = 2000
+#: relative differences in σ below this are rounding
+TIE_TOLERANCE = 1e-9
 #: most rounds that centres take to settle
 SETTLING_ROUNDS = 20
 
@@ -37,7 +39,8 @@ def leading_count(sigma: Floats, /, *, null: float = 0.0) -> int:
     stronger. `null` is the σ that chance gives: structure shared by all conditions leaves that much behind.
     Where no σ is above it, no vector leads.
     """
-    above = int((sigma > null).sum())
+    # a permutation may be the labels as they are: what is equal but for rounding is not above
+    above = int((sigma > null * (1 + TIE_TOLERANCE)).sum())
     if len(sigma) < 3 or above <= 1:
         return min(1, above)
     floor = np.finfo(float).tiny

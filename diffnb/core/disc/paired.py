@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from ..runtime.seeds import Purpose, draws
 from ..spectral.eigen import fix_signs
 from ..stats.pvalues import monotone, permutation_pvalues
 from ..stats.resampling import map_draws
-from ..stats.seeds import Purpose, draws
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Disc, Settings, disc
 from .feature_groups import FeatureGroups, same_group

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..runtime.seeds import draws
 from ..stats.pvalues import monotone, permutation_pvalues
 from ..stats.resampling import bootstrap_rows, map_draws, permuted_rows, permuted_samples
-from ..stats.seeds import draws
 from ..typing import Floats, Ints, Matrix
 from .algorithm import Settings, disc
 from .feature_groups import FeatureGroups, same_group

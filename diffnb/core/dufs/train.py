@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..runtime.seeds import generator
 from ..runtime.threads import thread_limits
-from ..stats.seeds import generator
 from ..typing import Bools, Floats, Ints, Matrix
 from .batches import Batches, standardized_batches
 from .gates import noiseless_gates

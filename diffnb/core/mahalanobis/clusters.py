@@ -13,8 +13,8 @@ from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
 
 from ..arrays.ops import columns, cross, gram, matmul
+from ..runtime.seeds import draws, generator
 from ..spectral.eigen import leading_eigenpairs
-from ..stats.seeds import draws, generator
 from ..typing import Floats, Ints, Matrix
 from .covariance import PRODUCTS_MOST, Observed
 

@@ -13,8 +13,8 @@ from ..arrays.column_blocks import load_column_blocks
 from ..arrays.gram_stats import gram_fits, gram_stats
 from ..arrays.ops import cross, dense64, float64, gram, matmul, mean_and_variance, rows_of
 from ..arrays.row_chunks import Chunked, added, reduce
+from ..runtime.seeds import generator
 from ..spectral.eigen import leading_eigenpairs
-from ..stats.seeds import generator
 from ..typing import Floats, Ints, Matrix
 
 #: more features than this are not multiplied with one another

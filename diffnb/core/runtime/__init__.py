@@ -1,1 +1,1 @@
-"""Threads, progress and memory: how work is run."""
+"""Threads, progress, memory and random streams: how work is run."""

@@ -18,7 +18,7 @@ from scipy import special
 from scipy.linalg import hadamard
 
 from ..arrays.ops import column_summaries, columns
-from ..stats.seeds import generator
+from ..runtime.seeds import generator
 from ..stats.tails import null_sample_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
 from .columnwise import with_fast_columns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..runtime.seeds import generator
 from ..spectral.eigen import start_vector
-from ..stats.seeds import generator
 from ..typing import Floats, Ints
 from .divergence import Divergence, evaluate
 from .labelings import Labelings

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..runtime.progress import bar
+from ..runtime.seeds import generator
 from ..runtime.threads import n_workers
-from ..stats.seeds import generator
 from ..typing import Floats, Ints
 from .ascent import N_STARTS
 from .divergence import evaluate

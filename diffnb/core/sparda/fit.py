@@ -11,11 +11,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..arrays.ops import matmul
 from ..runtime.progress import bar
+from ..runtime.seeds import draws
 from ..runtime.threads import thread_limits
 from ..spectral.eigen import start_vector
 from ..stats.pvalues import permutation_pvalues
 from ..stats.resampling import map_draws, permuted_rows, permuted_samples
-from ..stats.seeds import draws
 from ..typing import Floats, Ints, Matrix, Standardize
 from .ascent import N_STARTS
 from .cross_validation import cross_validate

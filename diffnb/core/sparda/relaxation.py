@@ -14,8 +14,8 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..arrays.ops import dense64
+from ..runtime.seeds import generator
 from ..spectral.eigen import fix_signs
-from ..stats.seeds import generator
 from ..typing import Floats, Ints, Matrix
 
 #: eigenvectors worth tightening from: where the relaxation is loose, the best direction is not always the first

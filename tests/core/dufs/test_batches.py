@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from diffnb.core.arrays.row_chunks import chunked
 from diffnb.core.dufs.batches import resolved_batch_size, standardized_batches
-from diffnb.core.stats.seeds import generator
+from diffnb.core.runtime.seeds import generator
 
 
 def some_batches(data, count, seed=0):

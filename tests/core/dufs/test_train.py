@@ -7,8 +7,8 @@ from diffnb.core.dufs import train as module
 from diffnb.core.dufs.batches import standardized_batches
 from diffnb.core.dufs.smoothness import GraphOptions
 from diffnb.core.dufs.train import WARM_START_PENALTIES, DufsOptions, DufsSettings, fit_dufs
+from diffnb.core.runtime.seeds import generator
 from diffnb.core.runtime.threads import n_workers
-from diffnb.core.stats.seeds import generator
 
 
 def planted(rng, n=60, d=20, own=3):

@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from scipy import stats
 from scipy.linalg import hadamard
 
+from diffnb.core.runtime.seeds import generator
 from diffnb.core.scorecard import connectivity as module
 from diffnb.core.scorecard import correlation_blocks
 from diffnb.core.scorecard.connectivity import connectivity_test
-from diffnb.core.stats.seeds import generator
 from diffnb.core.stats.tails import null_sample_pvalues
 
 

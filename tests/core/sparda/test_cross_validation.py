@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from diffnb.core.runtime.seeds import generator
 from diffnb.core.sparda.coupling import wasserstein
 from diffnb.core.sparda.cross_validation import (
     REPEATS,
@@ -14,7 +15,6 @@ from diffnb.core.sparda.divergence import DIVERGENCES
 from diffnb.core.sparda.fit import Settings, sparda
 from diffnb.core.sparda.labelings import labelings_of
 from diffnb.core.sparda.path import Search, follow, k_grid
-from diffnb.core.stats.seeds import generator
 
 
 @pytest.fixture

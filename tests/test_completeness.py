@@ -1,0 +1,81 @@
+"""Every public method can be reached from everywhere: a panel, a reader, a page of the docs and the sidebar."""
+
+import ast
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import diffnb as dn
+
+ROOT = Path(__file__).resolve().parent.parent
+#: folders of docs/ that are written when the site is built, or hold no prose
+NO_PAGES = {"_build", "api", "generated", "jupyter_execute", "project"}
+
+BASELINE = "a method that DiSC is compared with, not one to start from"
+#: what a method does without, and why
+EXEMPT = {
+    ("feature_change", "panel"): BASELINE,
+    ("feature_change", "sidebar"): BASELINE,
+    ("feature_change", "reader"): "one column of adata.var",
+    ("feature_diffmap", "panel"): BASELINE,
+    ("feature_diffmap", "sidebar"): BASELINE,
+    ("laplacian_score", "sidebar"): "the reference of DUFS, shown in its panel",
+    ("meta_features", "sidebar"): "a step after DiSC, taken by its panel",
+    ("pda", "panel"): "SPARDA without a limit on features, which its panel offers",
+    ("pda", "sidebar"): "SPARDA without a limit on features",
+    ("survival", "panel"): "needs times and events, which only some data have",
+    ("survival", "sidebar"): "needs times and events, which only some data have",
+}
+
+
+def panels_that_call(method):
+    sources = (path.read_text(encoding="utf-8") for path in (ROOT / "diffnb" / "panels").glob("*.py"))
+    nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
+    return [node for node in nodes if isinstance(node, ast.Constant) and node.value == f"dn.tl.{method}"]
+
+
+def readers_of(method):
+    """Functions of `get` whose first argument is documented as coming from the method."""
+    docs = {name: inspect.getdoc(getattr(dn.get, name)) or "" for name in dn.get.__all__}
+    return [name for name, doc in docs.items() if f"diffnb.tl.{method}`" in doc.partition("Returns\n")[0]]
+
+
+def pages_on(method):
+    pages = [path for path in (ROOT / "docs").rglob("*.md") if not NO_PAGES & set(path.relative_to(ROOT).parts)]
+    named = re.compile(rf"\btl\.{method}\b|`{method}`")
+    return [path.name for path in pages if named.search(path.read_text(encoding="utf-8"))]
+
+
+def sidebar_entries_of(method):
+    calls = (ROOT / "lab" / "src" / "calls.ts").read_text(encoding="utf-8")
+    return re.findall(rf"""id: ['"]tl\.{method}['"]""", calls)
+
+
+PLACES = {"panel": panels_that_call, "reader": readers_of, "page": pages_on, "sidebar": sidebar_entries_of}
+REMEDIES = {
+    "panel": "call it in diffnb/panels/, where its results are shown",
+    "reader": "add a function to diffnb/get/ whose docstring says 'after :func:`diffnb.tl.…`'",
+    "page": "write in docs/ what it answers",
+    "sidebar": "add it to CALLS in lab/src/calls.ts",
+}
+
+
+@pytest.mark.parametrize("place", list(PLACES))
+@pytest.mark.parametrize("method", dn.tl.__all__)
+def test_every_method_has_its_places(method, place):
+    found = PLACES[place](method)
+    if (method, place) in EXEMPT:
+        assert not found, f"tl.{method} has a {place} now: remove it from EXEMPT"
+    else:
+        assert found, f"tl.{method} has no {place}: {REMEDIES[place]}, or name the reason in EXEMPT"
+
+
+@pytest.mark.parametrize("place", list(PLACES))
+def test_a_method_that_does_not_exist_has_no_place(place):
+    assert not PLACES[place]("no_such_method")
+
+
+def test_only_public_methods_are_exempt():
+    assert {method for method, _ in EXEMPT} <= set(dn.tl.__all__)
