@@ -27,9 +27,9 @@ from threadpoolctl import threadpool_limits
 
 import diffnb as dn
 from diffnb.core.mahalanobis.clusters import cluster_features, indicators
-from diffnb.core.mahalanobis.covariance import observed
+from diffnb.core.mahalanobis.covariance import sample_covariance
 from diffnb.core.mahalanobis.metric import informed_metric, reconstruction_error
-from diffnb.core.mahalanobis.neighbors import diffusion_map
+from diffnb.core.mahalanobis.neighbors import observation_diffusion_map
 
 TYPES = {"n_clusters": 18, "n_components": 18}
 LARGE = (50_000, 1000, 20)
@@ -77,7 +77,7 @@ def reconstruction(_: argparse.Namespace) -> dict[str, Any]:
     ):
         ratios = []
         for seed in range(20):
-            data = observed(make(seed).X)
+            data = sample_covariance(make(seed).X)
             h = indicators(cluster_features(data, k))
             exact, gradient = (
                 reconstruction_error(data, informed_metric(data, h, n_components=d, solver=solver).directions)
@@ -127,7 +127,7 @@ def clusters(_: argparse.Namespace) -> dict[str, Any]:
         chosen = []
         for seed in range(50):
             adata = dn.datasets.two_types(n_obs=n, random_state=seed)
-            data = observed(adata.X)
+            data = sample_covariance(adata.X)
             truth = indicators(adata.var["cluster"].cat.codes.to_numpy())
             # the first 18 eigenvectors of the true covariance span the clusters
             span = truth @ truth.T
@@ -178,7 +178,7 @@ def embedding(_: argparse.Namespace) -> dict[str, Any]:
             dn.tl.informed_distance(adata, **options)
             first = dn.get.informed_embedding(adata)["component_1"].to_numpy()
             found[name].append(split_accuracy(adata, first))
-        euclidean = diffusion_map(cdist(adata.X, adata.X), 1)[1][:, 0]
+        euclidean = observation_diffusion_map(cdist(adata.X, adata.X), 1)[1][:, 0]
         found["Euclidean"].append(split_accuracy(adata, euclidean))
     rows = [[name, float(np.mean(v)), min(v)] for name, v in found.items()]
     table("Two types parted, n = 100, 50 seeds", ["metric", "mean accuracy", "lowest"], rows)
@@ -361,7 +361,7 @@ def survival(_: argparse.Namespace) -> dict[str, Any]:
             part = adata.copy() if seed < 0 else adata[drawn].copy()
             for name, options in methods.items():
                 if options is None:
-                    first = diffusion_map(cdist(part.X, part.X), 1)[1][:, 0]
+                    first = observation_diffusion_map(cdist(part.X, part.X), 1)[1][:, 0]
                 else:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")

@@ -14,11 +14,16 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, expand, feature_mask, pull_all, store
 from .._keys import InformedKeys
-from ..core.mahalanobis import EIGENVALUES, SOLVERS, Distances, Request, distances, in_order
-from ..core.runtime.threads import thread_limits
+from ..core.mahalanobis import (
+    CLUSTERINGS,
+    DIRECTION_SOLVERS,
+    EIGENVALUES,
+    InformedFit,
+    InformedOptions,
+    fit_informed,
+    in_order,
+)
 from ..core.typing import Bools, Floats, Ints
-
-CLUSTERINGS = ("shared", "each")
 
 
 def informed_distance(
@@ -124,11 +129,11 @@ def informed_distance(
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
     data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask)
     labels = None if known is None else in_order(known[data.kept])
-    request = Request(
+    options = InformedOptions(
         informed=informed,
         local=local,
         clustering=clustering,
-        n_clusters=_number_of_clusters(n_clusters, labels, data, informed),
+        n_clusters=_number_of_clusters(n_clusters, labels, data, informed) or "auto",
         n_neighbors=validate.count(
             "n_neighbors",
             n_neighbors,
@@ -138,13 +143,12 @@ def informed_distance(
         ),
         solver=solver,
         eigenvalues=eigenvalues,
-        full=full,
+        full="auto" if full is None else full,
         seed=validate.count("random_state", random_state, at_least=0),
     )
-    request = _with_components(request, n_components, labels, data)
-    with thread_limits(max(adata.n_obs, data.n_features)):
-        found = distances(data.matrix, request, labels=labels)
-    _tell(found, data, request)
+    options = _with_components(options, n_components, labels, data)
+    found = fit_informed(data.matrix, options, labels=labels)
+    _tell(found, data, options)
     params = {
         "n_neighbors": n_neighbors,
         "method": "umap",
@@ -162,14 +166,14 @@ def informed_distance(
     }
     adata = adata.copy() if copy else adata
     names = None if known is None or labels is None else _names_in_order(adata, str(n_clusters), data.kept, labels)
-    _store(adata, InformedKeys(key_added), data, found, request, params, names, of_features=use_rep in (None, "X"))
+    _store(adata, InformedKeys(key_added), data, found, options, params, names, of_features=use_rep in (None, "X"))
     return adata if copy else None
 
 
 def _check_options(
     solver: object, eigenvalues: object, clustering: object, n_clusters: object, use_rep: object, local: bool
 ) -> None:
-    validate.choice("solver", solver, SOLVERS)
+    validate.choice("solver", solver, DIRECTION_SOLVERS)
     validate.choice("eigenvalues", eigenvalues, EIGENVALUES)
     validate.choice("clustering", clustering, CLUSTERINGS)
     if clustering == "each" and not local:
@@ -213,22 +217,25 @@ def _number_of_clusters(value: object, labels: Ints | None, data: PulledAll, inf
     return validate.count("n_clusters", value, at_least=2, at_most=p, why=f"there are {p} features")
 
 
-def _with_components(request: Request, n_components: object, labels: Ints | None, data: PulledAll) -> Request:
+def _with_components(
+    options: InformedOptions, n_components: object, labels: Ints | None, data: PulledAll
+) -> InformedOptions:
     if n_components is None:
-        return request
-    size = request.n_neighbors if request.local else data.matrix.shape[0]
+        return options
+    size = options.n_neighbors if options.local else data.matrix.shape[0]
     most, why = size - 1, f"{size} observations span no more"
-    span = request.n_clusters if request.informed else data.n_features
-    if span is not None and span < most:
-        most, why = span, f"{span} clusters" if request.informed else f"{span} features"
-    return replace(request, n_components=validate.count("n_components", n_components, at_most=most, why=why))
+    span = options.n_clusters if options.informed else data.n_features
+    if span != "auto" and span < most:
+        most, why = span, f"{span} clusters" if options.informed else f"{span} features"
+    return replace(options, n_components=validate.count("n_components", n_components, at_most=most, why=why))
 
 
-def _tell(found: Distances, data: PulledAll, request: Request) -> None:
-    kind = "local" if request.local else "global"
-    of = f"{found.n_clusters} clusters of " if request.informed else ""
-    how = "all distances" if found.pairwise is not None else "nearest neighbours only"
-    log.info(f"{kind} metric by {of}{data.n_features} features, n_components={found.n_components}, {how}")
+def _tell(found: InformedFit, data: PulledAll, options: InformedOptions) -> None:
+    used = found.settings
+    kind = "local" if options.local else "global"
+    of = f"{used.n_clusters} clusters of " if options.informed else ""
+    how = "all distances" if used.full else "nearest neighbours only"
+    log.info(f"{kind} metric by {of}{data.n_features} features, n_components={used.n_components}, {how}")
 
 
 def _names_in_order(adata: AnnData, column: str, kept: Bools, labels: Ints) -> list[str]:
@@ -242,8 +249,8 @@ def _store(
     adata: AnnData,
     keys: InformedKeys,
     data: PulledAll,
-    found: Distances,
-    request: Request,
+    found: InformedFit,
+    options: InformedOptions,
     params: dict[str, Any],
     names: list[str] | None,
     *,
@@ -263,13 +270,13 @@ def _store(
         "connectivities_key": keys.connectivities,
         "distances_key": keys.distances,
         "params": params,
-        "n_clusters": found.n_clusters,
-        "n_components": found.n_components,
+        "n_clusters": found.settings.n_clusters,
+        "n_components": found.settings.n_components,
         "diffmap_evals": found.diffusion[0],
         "has_pairwise": found.pairwise is not None,
         "n_constant": data.n_constant,
     }
-    if not request.local:
+    if not options.local:
         described["eigenvalues"] = {
             "used": found.metric.eigenvalues,
             "own": found.metric.own,
@@ -282,7 +289,7 @@ def _store(
     if of_features:
         if found.labels is not None:
             var[keys.clusters] = _named(found.labels, data.kept, names)
-        if not request.local:
+        if not options.local:
             columns = {f"direction_{i + 1}": expand(u, data.kept) for i, u in enumerate(found.metric.directions.T)}
             varm[keys.varm] = pd.DataFrame(columns)
     store(adata, var=var, varm=varm, obsm=obsm, obsp=obsp, uns={keys.uns: described})

@@ -173,11 +173,11 @@ def _selected(mu: Floats, n_features: int | Literal["auto"]) -> Bools:
     if n_features == "auto":
         return np.asarray(mu > 0)
     selected = np.zeros(len(mu), dtype=bool)
-    selected[_leading(mu, n_features)] = True
+    selected[_largest_gates(mu, n_features)] = True
     return selected
 
 
-def _leading(mu: Floats, n_features: int) -> Ints:
+def _largest_gates(mu: Floats, n_features: int) -> Ints:
     return np.argsort(-mu, kind="stable")[:n_features]
 
 
@@ -227,7 +227,7 @@ def _train_warm(data: Batches, options: DufsOptions, start: _Start, mu: Floats, 
     trials, scores = [], []
     for penalty in penalties:
         trials.append(_train(data, options, start, mu, after_step, penalty=float(penalty)))
-        chosen = batch[:, _leading(trials[-1].mu, options.n_features)]
+        chosen = batch[:, _largest_gates(trials[-1].mu, options.n_features)]
         scores.append(smoothness_score(chosen @ chosen.T, options.graph) / chosen.size)
     best = trials[int(np.argmax(scores))]
     continued = _train(data, options, start, best.mu, after_step, penalty=best.penalty)
