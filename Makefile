@@ -13,6 +13,8 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 # the sources of the JupyterLab extension, without what its build writes
 LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/lib/*' -not -path '*/generated/*' \
 	-not -path '*/__pycache__/*' -not -name .built -not -name .checked)
+# the views of the panels, which are checked and tested together with the extension
+VIEWS := $(shell find diffnb/panels/static -type f)
 
 # each of them is a process of its own: threads of BLAS would only wait for each other
 unit quick: export OMP_NUM_THREADS = 1
@@ -71,9 +73,9 @@ bundle: $(VENV)/.test
 
 extension: bundle lab/.checked
 
-# compiler, linter and unit tests of the extension, when one of its files has changed
-lab/.checked: $(LAB) $(VENV)/.test
-	@test -d lab/node_modules || (cd lab && PATH="$(abspath $(BIN)):$$PATH" npm ci --loglevel=error)
+# compiler, linter and unit tests of the extension and of the views, when one of their files has changed
+lab/.checked: $(LAB) $(VIEWS) $(VENV)/.test
+	@test lab/node_modules/.package-lock.json -nt lab/package-lock.json || (cd lab && PATH="$(abspath $(BIN)):$$PATH" npm ci --loglevel=error)
 	cd lab && PATH="$(abspath $(BIN)):$$PATH" npm run --silent check
 	@touch $@
 

@@ -33,6 +33,8 @@ TOLERANCE = 1e-12
 N_PERMUTATIONS = 9
 #: features above which nothing is permuted: a permutation of DiSC or SPARDA then takes seconds
 MAX_FEATURES_TO_PERMUTE = 1000
+#: features above which the clusters of the informed distance start from a random subset of them
+MAX_FEATURES_TO_CLUSTER = 5000
 Results = dict[str, np.ndarray]
 
 
@@ -172,9 +174,9 @@ def laplacian_score(adata: ad.AnnData) -> Found:
 
 def informed(adata: ad.AnnData, **options: Any) -> Found:
     dn.tl.informed_distance(adata, n_components=2, full=True, **options)
-    exact = {"distances": np.asarray(dn.get.informed_distances(adata))}
     embedding = dn.get.informed_embedding(adata).to_numpy()
-    return Found(exact | {"embedding": embedding[:, :2]}, {})
+    values = {"distances": np.asarray(dn.get.informed_distances(adata)), "embedding": embedding[:, :2]}
+    return Found(values, {}) if adata.n_vars <= MAX_FEATURES_TO_CLUSTER else Found({}, values)
 
 
 def informed_global(adata: ad.AnnData) -> Found:

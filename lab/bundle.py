@@ -1,10 +1,9 @@
-"""Build the JupyterLab extension into diffnb/labextension, unless it is there already.
+"""Build the JupyterLab extension into diffnb/labextension, unless it is up to date.
 
-A build takes minutes on a fresh machine, and the package is installed far more often than the extension
-changes. So what it was built from is hashed, and the hash kept beside it: same sources, no build.
+A build takes minutes on a new machine, and the package is installed far more often than the extension changes.
+Therefore the sources are hashed, and the hash is stored with the bundle: for the same sources nothing is built.
 
-`hatch-jupyter-builder` calls `build`; `python lab/bundle.py` tells with its exit code whether the bundle is
-that of the sources.
+`hatch-jupyter-builder` calls `build`; the exit code of `python lab/bundle.py` is 0 if the bundle is up to date.
 """
 
 from __future__ import annotations
@@ -19,18 +18,21 @@ LAB = Path(__file__).resolve().parent
 NOTEBOOKS = LAB.parent / "notebooks"
 BUNDLE = LAB.parent / "diffnb" / "labextension"
 STAMP = LAB / ".built"
-# what the build itself writes, and what does not go into the bundle
-LEFT_OUT = {"node_modules", "lib", "generated", "test", "__pycache__", ".built", ".checked"}
+# what the build itself writes, and what the bundle does not depend on
+EXCLUDED = {
+    *("node_modules", "lib", "generated", "__pycache__", ".built", ".checked"),
+    *("test", "biome.json", "tsconfig.panels.json"),
+}
 
 
 def sources() -> list[Path]:
-    """Files under lab/ that the bundle is made of."""
-    found = (path for path in LAB.rglob("*") if not LEFT_OUT & set(path.relative_to(LAB).parts))
+    """Return the files under lab/ that the bundle is built from."""
+    found = (path for path in LAB.rglob("*") if not EXCLUDED & set(path.relative_to(LAB).parts))
     return sorted(path for path in found if path.is_file())
 
 
 def tutorials() -> list[tuple[str, str]]:
-    """Names and cells of the tutorials; their outputs do not travel, so they do not count."""
+    """Return names and cells of the tutorials, without outputs, which are not part of the bundle."""
     found = []
     for path in sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb")):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
@@ -50,7 +52,7 @@ def fingerprint() -> str:
 
 
 def is_fresh() -> bool:
-    """Say whether the bundle is there and was built from these sources."""
+    """Return whether the bundle exists and was built from these sources."""
     if not (BUNDLE / "package.json").exists() or not STAMP.exists():
         return False
     return STAMP.read_text(encoding="utf-8").strip() == fingerprint()

@@ -1,4 +1,4 @@
-"""Fixtures that all rooms share."""
+"""Fixtures that the tests of all subpackages share."""
 
 from __future__ import annotations
 
@@ -21,12 +21,31 @@ ARRAY_TYPES = {
     "csr_array": sp.csr_array,
     "csc_array": sp.csc_array,
 }
+#: kinds of chunks of a dask array, named as in `streams.KINDS`
+CHUNK_TYPES = ("dense", "sparse")
+N_ROWS_PER_CHUNK = 7
 
 
 @pytest.fixture(params=list(ARRAY_TYPES))
 def array_type(request):
-    """Turn a dense array into each kind of matrix in turn."""
+    """Turn a dense array into each kind of matrix in memory in turn."""
     return ARRAY_TYPES[request.param]
+
+
+@pytest.fixture(params=[*ARRAY_TYPES, *(f"dask_{kind}" for kind in CHUNK_TYPES)])
+def any_array_type(request):
+    """Turn a dense array into each kind of matrix in turn: in memory, or a dask array that is read in row blocks."""
+    if request.param in ARRAY_TYPES:
+        return ARRAY_TYPES[request.param]
+    return in_chunks(request.param.removeprefix("dask_"))
+
+
+def in_chunks(kind):
+    from streams import KINDS
+
+    from diffnb.core.arrays.row_chunks import chunked
+
+    return lambda x: chunked(KINDS[kind](x, N_ROWS_PER_CHUNK))
 
 
 @pytest.fixture
@@ -44,7 +63,7 @@ def rng():
 
 @pytest.fixture
 def two_conditions(rng):
-    """Counts of 40 features: ten hang together only in the second condition, ten in both."""
+    """Counts of 40 features: ten are correlated in the second condition only, ten in both."""
     rows = []
     for own in (False, True):
         x = rng.normal(size=(60, 40))

@@ -1,4 +1,4 @@
-"""Data as it comes from disk: the same numbers in chunks of every shape."""
+"""Data as it is read from disk: the same numbers in chunks of every shape."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,10 +31,22 @@ EXEMPT = {
 }
 
 
-def panels_that_call(method):
+@cache
+def texts_of_panels():
+    """All strings in the sources of the panels; the calls that they make are among them."""
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / "diffnb" / "panels").glob("*.py"))
     nodes = (node for source in sources for node in ast.walk(ast.parse(source)))
-    return [node for node in nodes if isinstance(node, ast.Constant) and node.value == f"dn.tl.{method}"]
+    return frozenset(node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+@cache
+def pages():
+    paths = [path for path in (ROOT / "docs").rglob("*.md") if not NO_PAGES & set(path.relative_to(ROOT).parts)]
+    return {path: path.read_text(encoding="utf-8") for path in paths}
+
+
+def panels_that_call(method):
+    return texts_of_panels() & {f"dn.tl.{method}"}
 
 
 def readers_of(method):
@@ -43,9 +56,8 @@ def readers_of(method):
 
 
 def pages_on(method):
-    pages = [path for path in (ROOT / "docs").rglob("*.md") if not NO_PAGES & set(path.relative_to(ROOT).parts)]
     named = re.compile(rf"\btl\.{method}\b|`{method}`")
-    return [path.name for path in pages if named.search(path.read_text(encoding="utf-8"))]
+    return [path for path, text in pages().items() if named.search(text)]
 
 
 def sidebar_entries_of(method):
@@ -58,7 +70,7 @@ REMEDIES = {
     "panel": "call it in diffnb/panels/, where its results are shown",
     "reader": "add a function to diffnb/get/ whose docstring says 'after :func:`diffnb.tl.…`'",
     "page": "write in docs/ what it answers",
-    "sidebar": "add it to CALLS in lab/src/calls.ts",
+    "sidebar": "add it to tools() in lab/src/calls.ts",
 }
 
 

@@ -79,6 +79,7 @@ def test_import_is_light():
     assert not modules_after("import diffnb") & heavy
 
 
+@pytest.mark.slow
 def test_tools_need_neither_plots_nor_scanpy():
     loaded = modules_after("import diffnb as dn; dn.tl.disc; dn.get.disc")
     assert not loaded & {"scanpy", "matplotlib.pyplot", "nilearn", "jupyterlab", "ipywidgets"}
@@ -89,6 +90,7 @@ def test_the_numerics_know_nothing_of_anndata_or_plots():
     assert not modules_after("; ".join(core)) & {"anndata", "matplotlib", "ipywidgets", "scanpy"}
 
 
+@pytest.mark.slow
 def test_panels_load_on_first_use_only():
     assert "ipywidgets" not in modules_after("import diffnb as dn; dn.pl.disc_vectors")
     assert "ipywidgets" in modules_after("import diffnb as dn; dn.panels.disc")

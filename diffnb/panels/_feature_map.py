@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from ..pl._read import is_categorical, numbers_or_categories
 from ..pl._style import BACKGROUND, MARKERS, colors_of, diverging, markers_of, sequential
 from ._marks import packed
-from ._views import joined
+from ._modules import STATIC, esm
 
 #: code of a feature that has no value; levels of a scale of numbers, and groups that a legend lists
 NO_VALUE, LEVELS, LISTED = 255, 240, 24
@@ -24,7 +24,8 @@ NAMED = 12
 class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """One point a feature, to pan, zoom, hover and lasso."""
 
-    _esm = joined("map_parts.js", "feature_map.js")
+    _esm = esm("feature_map/feature_map.js")
+    _css = STATIC / "feature_map" / "feature_map.css"
 
     points = t.Bytes(b"").tag(sync=True)
     codes = t.Bytes(b"").tag(sync=True)

@@ -12,7 +12,7 @@ import traitlets as t
 
 from ..core.typing import Ints
 from ._marks import packed, unpacked
-from ._views import STATIC
+from ._modules import STATIC, esm
 
 #: rows that are sent before anybody asks, and at most
 FIRST, MOST = 60, 400
@@ -23,7 +23,8 @@ PIECE = 120_000
 class FeatureTable(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """Rows of a DataFrame: searched, ordered and marked in the kernel, shown as text."""
 
-    _esm = STATIC / "feature_table.js"
+    _esm = esm("feature_table/feature_table.js")
+    _css = STATIC / "feature_table" / "feature_table.css"
 
     columns: Any = t.List().tag(sync=True)
     #: column and whether the largest stands first

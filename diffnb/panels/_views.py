@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import anywidget
 import traitlets as t
 
-STATIC = Path(__file__).parent / "static"
-
-
-def joined(*names: str) -> str:
-    """Read files of JavaScript as one: a widget is a single module, and a long one is easier to read in parts."""
-    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
+from ._modules import STATIC, esm
 
 
 class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """Progress and messages, announced to screen readers; brings the panel's style sheet."""
 
-    _esm = STATIC / "status.js"
+    _esm = esm("status.js")
     _css = STATIC / "panel.css"
 
     state = t.Unicode("ready").tag(sync=True)
@@ -37,7 +30,7 @@ class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
 class Picture(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """A figure as an image with a description."""
 
-    _esm = STATIC / "picture.js"
+    _esm = esm("picture.js")
 
     png = t.Bytes(b"").tag(sync=True)
     alt = t.Unicode("").tag(sync=True)
@@ -48,7 +41,7 @@ class Picture(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
 class CodeView(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """Lines of Python with a button that copies them."""
 
-    _esm = STATIC / "code.js"
+    _esm = esm("code.js")
 
     code = t.Unicode("").tag(sync=True)
     note = t.Unicode("").tag(sync=True)

@@ -1,5 +1,5 @@
-// Writes src/generated: the kernel's side of the listing, and the tutorials, each in a module of its own
-// so that it is loaded only when it is opened.
+// Writes src/generated: the Python code that lists the objects of a kernel, and the tutorials, one module each so that
+// a tutorial is loaded only when it is opened.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,10 +10,10 @@ const target = join(lab, 'src', 'generated');
 
 const text = source => (Array.isArray(source) ? source.join('') : source);
 
-// a copy lies elsewhere: links and pictures that are files of the repository would lead nowhere
+// relative links and pictures are files of the repository, which a copy of the notebook cannot reach
 const unlinked = markdown => markdown.replace(/!?\[([^\]]*)\]\((?![a-z]+:|#)[^)]*\)/g, '$1');
 
-function fresh(notebook) {
+function withoutOutputs(notebook) {
   return {
     cells: notebook.cells.map((cell, i) => ({
       ...(cell.cell_type === 'code' ? { execution_count: null, outputs: [] } : {}),
@@ -49,7 +49,7 @@ const entries = readdirSync(notebooks)
   .map(file => {
     const notebook = JSON.parse(readFileSync(join(notebooks, file), 'utf8'));
     const stem = file.replace(/\.ipynb$/, '');
-    writeFileSync(join(target, `${stem}.ts`), moduleOf(JSON.stringify(fresh(notebook))));
+    writeFileSync(join(target, `${stem}.ts`), moduleOf(JSON.stringify(withoutOutputs(notebook))));
     return `  { file: ${JSON.stringify(file)}, title: ${JSON.stringify(title(notebook, stem))}, load: () => import('./${stem}.js') }`;
   });
 writeFileSync(

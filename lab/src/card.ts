@@ -1,6 +1,7 @@
 /** One AnnData in the sidebar: choose conditions and a call, see the code, insert it. */
 
-import { CALLS, type Call, codeOf, possible } from './calls.js';
+import type { TranslationBundle } from '@jupyterlab/translation';
+import { allCalls, type Call, codeOf, isAvailable } from './calls.js';
 import { button, element, labelled } from './dom.js';
 import { type DataObject, describeColumn, describeShape, type Listing } from './listing.js';
 
@@ -8,7 +9,7 @@ export interface CardActions {
   /** put the code into a new cell and run it */
   insert(code: string): void;
   /** the same, with the output in a tab beside the notebook */
-  beside(code: string): void;
+  insertBeside(code: string): void;
 }
 
 /** What is chosen on a card. */
@@ -24,82 +25,98 @@ export class ObjectCard {
     private readonly object: DataObject,
     private readonly listing: Listing,
     private readonly choice: Choice,
-    actions: CardActions
+    private readonly actions: CardActions,
+    private readonly trans: TranslationBundle
   ) {
-    const { name } = object;
-    this.besideButton = button('Open beside', this.focusable('beside', 'diffnb-Button'), () =>
-      actions.beside(this.code())
+    this.calls = allCalls(trans);
+    this.preview = element('pre', { class: 'diffnb-Card-code', 'aria-label': trans.__('The code to insert') });
+    this.besideButton = button(trans.__('Open beside'), this.focusable('beside', 'diffnb-Button'), () =>
+      actions.insertBeside(this.code())
     );
+    const { name } = object;
     this.node = element(
       'section',
       { class: 'diffnb-Card', 'aria-label': name },
-      element(
-        'div',
-        { class: 'diffnb-Card-title' },
-        element('h3', { title: name }, name),
-        element('span', { class: 'diffnb-Card-shape' }, describeShape(object))
-      ),
+      this.title(),
       ...this.columnControl(),
       this.callControl(),
       this.preview,
-      element(
-        'div',
-        { class: 'diffnb-Card-actions' },
-        button('Insert and run', this.focusable('insert', 'diffnb-Button diffnb-mod-main'), () =>
-          actions.insert(this.code())
-        ),
-        this.besideButton
-      )
+      this.buttons()
     );
     this.update();
+  }
+
+  private title(): HTMLElement {
+    const { name } = this.object;
+    return element(
+      'div',
+      { class: 'diffnb-Card-title' },
+      element('h3', { title: name }, name),
+      element('span', { class: 'diffnb-Card-shape' }, describeShape(this.object, this.trans))
+    );
   }
 
   private columnControl(): HTMLElement[] {
     const { columns } = this.object;
     if (columns.length === 0) {
-      return [element('p', { class: 'diffnb-Card-hint' }, 'No column of obs could hold conditions.')];
+      const hint = this.trans.__('No column of obs could hold conditions.');
+      return [element('p', { class: 'diffnb-Card-hint' }, hint)];
     }
     const select = element('select', this.focusable('column', 'diffnb-Select'));
     for (const column of columns) {
       select.append(element('option', { value: column.name }, describeColumn(column)));
     }
-    const kept = columns.some(column => column.name === this.choice.column);
-    this.choice.column = kept ? this.choice.column : (columns[0]?.name ?? null);
+    const known = columns.some(column => column.name === this.choice.column);
+    this.choice.column = known ? this.choice.column : (columns[0]?.name ?? null);
     select.value = this.choice.column ?? '';
     select.addEventListener('change', () => {
       this.choice.column = select.value;
       this.update();
     });
-    return [labelled('Conditions', select)];
+    return [labelled(this.trans.__('Conditions'), select)];
   }
 
   private callControl(): HTMLElement {
     const select = element('select', this.focusable('call', 'diffnb-Select'));
-    for (const group of ['Panels', 'Lines of code'] as const) {
-      const options = CALLS.filter(call => call.group === group).map(call => {
-        const option = element('option', { value: call.id }, call.label);
-        option.disabled = !possible(call, this.object);
-        return option;
-      });
-      select.append(element('optgroup', { label: group }, ...options));
-    }
-    const chosen = CALLS.find(call => call.id === this.choice.call && possible(call, this.object)) ?? CALLS[0];
+    select.append(
+      this.callGroup(this.trans.__('Panels'), 'panel'),
+      this.callGroup(this.trans.__('Lines of code'), 'code')
+    );
+    const available = this.calls.filter(call => isAvailable(call, this.object));
+    const chosen = available.find(call => call.id === this.choice.call) ?? this.calls[0];
     this.choice.call = chosen?.id ?? null;
     select.value = this.choice.call ?? '';
     select.addEventListener('change', () => {
       this.choice.call = select.value;
       this.update();
     });
-    return labelled('Do', select);
+    return labelled(this.trans.__('Do'), select);
   }
 
-  /** Names for the focus to be found again by, and for tests. */
+  private callGroup(label: string, kind: Call['kind']): HTMLElement {
+    const options = this.calls
+      .filter(call => call.kind === kind)
+      .map(call => {
+        const option = element('option', { value: call.id }, call.label);
+        option.disabled = !isAvailable(call, this.object);
+        return option;
+      });
+    return element('optgroup', { label }, ...options);
+  }
+
+  private buttons(): HTMLElement {
+    const attributes = this.focusable('insert', 'diffnb-Button diffnb-mod-main');
+    const insert = button(this.trans.__('Insert and run'), attributes, () => this.actions.insert(this.code()));
+    return element('div', { class: 'diffnb-Card-actions' }, insert, this.besideButton);
+  }
+
+  /** Attributes by which the sidebar restores the focus after the card was replaced. */
   private focusable(part: string, className: string): Record<string, string> {
     return { class: className, 'data-part': part, 'data-focus': `${part}:${this.object.name}` };
   }
 
   private get call(): Call {
-    return CALLS.find(call => call.id === this.choice.call) as Call;
+    return this.calls.find(call => call.id === this.choice.call) as Call;
   }
 
   private code(): string {
@@ -108,9 +125,10 @@ export class ObjectCard {
 
   private update(): void {
     this.preview.textContent = this.code();
-    this.besideButton.hidden = this.call.group !== 'Panels';
+    this.besideButton.hidden = this.call.kind !== 'panel';
   }
 
-  private readonly preview = element('pre', { class: 'diffnb-Card-code', 'aria-label': 'The code to insert' });
+  private readonly calls: readonly Call[];
+  private readonly preview: HTMLElement;
   private readonly besideButton: HTMLButtonElement;
 }

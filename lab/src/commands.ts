@@ -1,4 +1,4 @@
-/** Names of our commands, once. */
+/** Names of the commands of this extension. */
 
 export const CATEGORY = 'diffnb';
 

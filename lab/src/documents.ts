@@ -1,8 +1,8 @@
-/** New notebooks in a folder: never over a file that is there. */
+/** New notebooks in a folder, which never overwrite a file. */
 
 import type { IDocumentManager } from '@jupyterlab/docmanager';
 import { NotebookActions, NotebookPanel } from '@jupyterlab/notebook';
-import { freeName, type NotebookContent, reader } from './templates.js';
+import { freeName, type NotebookContent, readerOf } from './templates.js';
 
 export class Documents {
   constructor(private readonly manager: IDocumentManager) {}
@@ -17,9 +17,9 @@ export class Documents {
     return widget instanceof NotebookPanel ? widget : null;
   }
 
-  /** The files of a folder that hold an AnnData, by their names. */
+  /** Names of the files in a folder that hold an AnnData. */
   async dataFiles(folder: string): Promise<string[]> {
-    return (await this.entries(folder)).map(entry => entry.name).filter(name => reader(name) !== null);
+    return (await this.entries(folder)).map(entry => entry.name).filter(name => readerOf(name) !== null);
   }
 
   private async entries(folder: string): Promise<{ name: string }[]> {
@@ -28,7 +28,7 @@ export class Documents {
   }
 }
 
-/** Run all cells once the kernel is there. */
+/** Run all cells once the kernel is ready. */
 export async function runAll(panel: NotebookPanel): Promise<void> {
   await panel.context.ready;
   await panel.sessionContext.ready;

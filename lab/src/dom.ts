@@ -1,4 +1,4 @@
-/** Elements made of data: every name goes in as text, so that no name is ever markup. */
+/** Elements of the views. Names in the data are inserted as text, never as markup. */
 
 type Child = Node | string;
 
@@ -28,9 +28,9 @@ export function labelled(label: string, control: HTMLElement): HTMLElement {
   return element('div', { class: 'diffnb-Row' }, element('label', { for: control.id }, label), control);
 }
 
-/** A button that does something. */
-export function button(label: string, attributes: Attributes, act: () => void): HTMLButtonElement {
+/** A button with its action. */
+export function button(label: string, attributes: Attributes, action: () => void): HTMLButtonElement {
   const node = element('button', { type: 'button', ...attributes }, label);
-  node.addEventListener('click', act);
+  node.addEventListener('click', action);
   return node;
 }

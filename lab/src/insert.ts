@@ -1,4 +1,4 @@
-/** Code goes into the notebook as a cell that everyone can see, and runs there. */
+/** Inserts code into the notebook as a visible cell, and runs it. */
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
 import { CodeCell } from '@jupyterlab/cells';
@@ -6,7 +6,7 @@ import { NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
 
 const OUTPUT_VIEW = 'notebook:create-output-view';
 
-/** Put a code cell below the active one and run it; tells whether it ran without error. */
+/** Insert a code cell below the active one and run it; returns whether it ran without error. */
 export async function insertAndRun(panel: NotebookPanel, code: string): Promise<boolean> {
   const notebook = panel.content;
   const cells = notebook.model?.sharedModel;
@@ -20,7 +20,7 @@ export async function insertAndRun(panel: NotebookPanel, code: string): Promise<
   return NotebookActions.run(notebook, panel.sessionContext);
 }
 
-/** The same, and the output moves from the notebook to a tab beside it. */
+/** The same, and the output moves from the notebook to a tab on its right. */
 export async function insertBeside(app: JupyterFrontEnd, panel: NotebookPanel, code: string): Promise<void> {
   const done = await insertAndRun(panel, code);
   const cell = panel.content.activeCell;
@@ -32,7 +32,7 @@ export async function insertBeside(app: JupyterFrontEnd, panel: NotebookPanel, c
   await app.commands.execute(OUTPUT_VIEW);
   const opened = [...app.shell.widgets('main')].find(widget => !before.has(widget));
   if (opened) {
-    // JupyterLab puts it below the notebook, where a panel has no room
+    // JupyterLab opens it below the notebook, where there is too little room for a panel
     app.shell.add(opened, 'main', { mode: 'split-right', ref: panel.id });
     opened.title.label = code.split('\n').at(-1) ?? '';
     cell.outputHidden = true;

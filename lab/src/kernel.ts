@@ -1,14 +1,15 @@
-/** The kernel of a notebook, seen as the watcher sees it. */
+/** The kernel of a notebook, as the watcher sees it. */
 
 import type { NotebookPanel } from '@jupyterlab/notebook';
 import type { Kernel } from '@jupyterlab/services';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { EXPRESSION, type Listing, parseReply, type Reply } from './listing.js';
 import type { WatchedKernel, Watcher } from './watcher.js';
 
 const KEY = 'diffnb';
 
-/** Ask a kernel for its AnnData objects: silent, and nothing goes into its history. */
-export async function list(kernel: Kernel.IKernelConnection): Promise<Listing> {
+/** List the AnnData objects of a kernel, silently and without an entry in its history. */
+export async function list(kernel: Kernel.IKernelConnection, trans: TranslationBundle): Promise<Listing> {
   const future = kernel.requestExecute(
     {
       code: '',
@@ -21,24 +22,22 @@ export async function list(kernel: Kernel.IKernelConnection): Promise<Listing> {
     true
   );
   const { content } = await future.done;
-  if (content.status !== 'ok') {
-    throw new Error('The kernel did not answer.');
-  }
-  return parseReply(content.user_expressions[KEY] as unknown as Reply | undefined);
+  const reply = content.status === 'ok' ? content.user_expressions[KEY] : undefined;
+  return parseReply(reply as unknown as Reply | undefined, trans);
 }
 
-function watched(kernel: Kernel.IKernelConnection): WatchedKernel {
+function watched(kernel: Kernel.IKernelConnection, trans: TranslationBundle): WatchedKernel {
   return {
     get status() {
       return kernel.status;
     },
     language: async () => (await kernel.info).language_info.name,
-    list: () => list(kernel)
+    list: () => list(kernel, trans)
   };
 }
 
-/** Lets a watcher follow one notebook; call the answer to let go. */
-export function follow(watcher: Watcher, panel: NotebookPanel | null): () => void {
+/** Let a watcher follow the kernel of a notebook until the result is called. */
+export function follow(watcher: Watcher, panel: NotebookPanel | null, trans: TranslationBundle): () => void {
   if (!panel) {
     watcher.attach(false, null);
     return () => {};
@@ -46,7 +45,7 @@ export function follow(watcher: Watcher, panel: NotebookPanel | null): () => voi
   const { sessionContext } = panel;
   const attach = () => {
     const kernel = sessionContext.session?.kernel;
-    watcher.attach(true, kernel ? watched(kernel) : null);
+    watcher.attach(true, kernel ? watched(kernel, trans) : null);
   };
   const onStatus = (_: unknown, status: Kernel.Status) => watcher.statusChanged(status);
   sessionContext.kernelChanged.connect(attach);

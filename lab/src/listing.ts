@@ -1,5 +1,6 @@
-/** The silent question to a kernel, and its answer. */
+/** The request that lists the AnnData objects of a kernel, and its reply. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import source from './generated/listing.js';
 import { literal } from './python.js';
 
@@ -28,11 +29,11 @@ export interface BrokenObject {
 
 export interface Listing {
   readonly objects: readonly (DataObject | BrokenObject)[];
-  /** how many were left out */
+  /** number of objects that are not in the list, which has a maximal length */
   readonly more: number;
-  /** the name that diffnb has in the kernel */
+  /** the name under which the kernel has imported diffnb */
   readonly alias: string | null;
-  /** whether the kernel's Python has diffnb */
+  /** whether diffnb is installed in the Python of the kernel */
   readonly installed: boolean;
 }
 
@@ -48,30 +49,31 @@ export function isBroken(object: DataObject | BrokenObject): object is BrokenObj
   return 'error' in object;
 }
 
-/** The listing in the kernel's reply; throws with a readable sentence when there is none. */
-export function parseReply(reply: Reply | undefined): Listing {
+/** The listing in the kernel's reply; throws an error for the user to read when there is none. */
+export function parseReply(reply: Reply | undefined, trans: TranslationBundle): Listing {
   if (reply === undefined) {
-    throw new Error('The kernel did not answer.');
+    throw new Error(trans.__('The kernel did not answer.'));
   }
   if (reply.status === 'error') {
-    throw new Error(`The kernel answered with ${reply.ename}: ${reply.evalue}`);
+    throw new Error(trans.__('The kernel answered with %1: %2', reply.ename, reply.evalue));
   }
-  const coded = /^'([A-Za-z0-9+/=]*)'$/.exec(String(reply.data['text/plain']));
-  if (coded?.[1] === undefined) {
-    throw new Error('The kernel gave an answer that cannot be read.');
+  const encoded = /^'([A-Za-z0-9+/=]*)'$/.exec(String(reply.data['text/plain']));
+  if (encoded?.[1] === undefined) {
+    throw new Error(trans.__('The answer of the kernel cannot be read.'));
   }
-  return JSON.parse(atob(coded[1])) as Listing;
+  return JSON.parse(atob(encoded[1])) as Listing;
 }
 
 const NUMBER = new Intl.NumberFormat('en-US');
 
-/** `120 × 40`, and what is special about the object. */
-export function describeShape(object: DataObject): string {
-  const marks = [object.view ? 'view' : '', object.backed ? 'on disk' : ''].filter(Boolean);
-  return [`${NUMBER.format(object.nObs)} × ${NUMBER.format(object.nVars)}`, ...marks].join(', ');
+/** `120 × 40`, and whether the object is a view or on disk. */
+export function describeShape(object: DataObject, trans: TranslationBundle): string {
+  const shape = `${NUMBER.format(object.nObs)} × ${NUMBER.format(object.nVars)}`;
+  const marks = [object.view ? trans.__('view') : '', object.backed ? trans.__('on disk') : ''];
+  return [shape, ...marks].filter(Boolean).join(', ');
 }
 
-/** `condition (2)`: the name and the number of levels, in the little room of a sidebar. */
+/** `condition (2)`: the name and the number of levels. */
 export function describeColumn(column: Column): string {
   return `${column.name} (${column.exact ? '' : '≥ '}${column.levels})`;
 }

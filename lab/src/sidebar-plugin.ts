@@ -1,63 +1,73 @@
-/** Puts the sidebar into JupyterLab and lets it follow the notebook in front. */
+/** Adds the sidebar to JupyterLab and lets it follow the active notebook. */
 
 import { ILayoutRestorer, type JupyterFrontEnd, type JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
-import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
+import { INotebookTracker, NotebookActions, type NotebookPanel } from '@jupyterlab/notebook';
+import { ITranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { CATEGORY, COMMANDS } from './commands.js';
 import { icon } from './icon.js';
 import { insertAndRun, insertBeside } from './insert.js';
 import { follow } from './kernel.js';
-import { Sidebar } from './sidebar.js';
+import { Sidebar, type SidebarActions } from './sidebar.js';
+import { view } from './state.js';
+import { loadTranslations } from './translation.js';
 import { Watcher } from './watcher.js';
 
 function activate(
   app: JupyterFrontEnd,
   tracker: INotebookTracker,
   restorer: ILayoutRestorer | null,
-  palette: ICommandPalette | null
+  palette: ICommandPalette | null,
+  translator: ITranslator | null
 ): void {
-  const { commands, shell } = app;
-  const sidebar = new Sidebar({
-    refresh: () => watcher.touch(),
-    newAnalysis: () => void commands.execute(COMMANDS.newAnalysis),
-    insert: code => {
-      const panel = tracker.currentWidget;
-      if (panel) {
-        void insertAndRun(panel, code);
-      }
-    },
-    beside: code => {
-      const panel = tracker.currentWidget;
-      if (panel) {
-        void insertBeside(app, panel, code);
-      }
-    }
-  });
+  const trans = loadTranslations(translator);
+  const sidebar = new Sidebar(
+    sidebarActions(app, tracker, () => watcher.invalidate()),
+    trans
+  );
   sidebar.id = 'diffnb-sidebar';
   sidebar.title.icon = icon;
-  sidebar.title.caption = 'diffnb: AnnData objects of this notebook';
-  shell.add(sidebar, 'left', { rank: 550, type: 'diffnb' });
+  sidebar.title.caption = trans.__('diffnb: AnnData objects of this notebook');
+  app.shell.add(sidebar, 'left', { rank: 550, type: 'diffnb' });
   restorer?.add(sidebar, sidebar.id);
 
-  const watcher = new Watcher(view => sidebar.draw(view));
-  let letGo = follow(watcher, tracker.currentWidget);
+  const watcher = new Watcher(situation => sidebar.draw(view(situation, trans)));
+  followActiveNotebook(tracker, watcher, trans);
+
+  app.commands.addCommand(COMMANDS.show, {
+    label: trans.__('Show the AnnData Objects of This Notebook'),
+    icon,
+    describedBy: { args: { type: 'object', properties: {} } },
+    execute: () => app.shell.activateById(sidebar.id)
+  });
+  palette?.addItem({ command: COMMANDS.show, category: CATEGORY });
+}
+
+function sidebarActions(app: JupyterFrontEnd, tracker: INotebookTracker, refresh: () => void): SidebarActions {
+  const withActiveNotebook = (act: (panel: NotebookPanel) => Promise<unknown>) => {
+    if (tracker.currentWidget) {
+      void act(tracker.currentWidget);
+    }
+  };
+  return {
+    refresh,
+    newAnalysis: () => void app.commands.execute(COMMANDS.newAnalysis),
+    insert: code => withActiveNotebook(panel => insertAndRun(panel, code)),
+    insertBeside: code => withActiveNotebook(panel => insertBeside(app, panel, code))
+  };
+}
+
+function followActiveNotebook(tracker: INotebookTracker, watcher: Watcher, trans: TranslationBundle): void {
+  let unfollow = follow(watcher, tracker.currentWidget, trans);
   tracker.currentChanged.connect((_, panel) => {
-    letGo();
-    letGo = follow(watcher, panel);
+    unfollow();
+    unfollow = follow(watcher, panel, trans);
   });
   NotebookActions.executed.connect((_, { notebook }) => {
     if (notebook === tracker.currentWidget?.content) {
-      watcher.touch();
+      watcher.invalidate();
     }
   });
-
-  commands.addCommand(COMMANDS.show, {
-    label: 'Show the AnnData Objects of This Notebook',
-    icon,
-    describedBy: { args: { type: 'object', properties: {} } },
-    execute: () => shell.activateById(sidebar.id)
-  });
-  palette?.addItem({ command: COMMANDS.show, category: CATEGORY });
 }
 
 export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
@@ -65,6 +75,6 @@ export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Lists the AnnData objects of the current kernel and inserts calls on them.',
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ILayoutRestorer, ICommandPalette],
+  optional: [ILayoutRestorer, ICommandPalette, ITranslator],
   activate
 };

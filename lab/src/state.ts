@@ -1,5 +1,6 @@
-/** What the sidebar shows, as a function of what is known of the notebook in front and its kernel. */
+/** What the sidebar shows, as a function of what is known about the active notebook and its kernel. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import type { Listing } from './listing.js';
 
 export interface Situation {
@@ -9,7 +10,7 @@ export interface Situation {
   readonly language: string | null;
   readonly listing: Listing | null;
   readonly failure: string | null;
-  /** whether the kernel has been at work for longer than a blink */
+  /** whether the kernel has been busy for some time */
   readonly slow: boolean;
 }
 
@@ -27,11 +28,11 @@ export type Kind =
 export interface View {
   readonly kind: Kind;
   readonly message: string;
-  /** the objects to show: those of before while the kernel is at work */
+  /** the objects to show: the last known ones while the kernel is busy */
   readonly listing: Listing | null;
 }
 
-export const NOTHING: Situation = {
+export const NO_NOTEBOOK: Situation = {
   notebook: false,
   status: null,
   language: null,
@@ -40,48 +41,69 @@ export const NOTHING: Situation = {
   slow: false
 };
 
-const GONE = new Set(['dead', 'terminating', 'disconnected']);
-const COMING = new Set(['starting', 'restarting', 'autorestarting', 'connecting', 'unknown']);
+const STOPPED = new Set(['dead', 'terminating', 'disconnected']);
+const STARTING = new Set(['starting', 'restarting', 'autorestarting', 'connecting', 'unknown']);
 
-function counted(listing: Listing): string {
-  const n = listing.objects.length + listing.more;
-  const found = n === 1 ? 'One AnnData object in this kernel.' : `${n} AnnData objects in this kernel.`;
-  const more = listing.more > 0 ? ` The first ${listing.objects.length} are shown.` : '';
-  const missing = listing.installed ? '' : ' Its Python has no diffnb: run %pip install diffnb in the notebook first.';
-  return found + more + missing;
+/** What the sidebar shows in a situation. */
+export function view(now: Situation, trans: TranslationBundle): View {
+  return kernelView(now, trans) ?? listingView(now, trans);
 }
 
-/** Say what is shown in a situation. */
-export function view(now: Situation): View {
-  const say = (kind: Kind, message: string, listing: Listing | null = null): View => ({ kind, message, listing });
+/** The view where there is no Python kernel to ask; null where there is one. */
+function kernelView(now: Situation, trans: TranslationBundle): View | null {
+  const show = (kind: Kind, message: string): View => ({ kind, message, listing: null });
   if (!now.notebook) {
-    return say('no-notebook', 'Open a notebook to see its AnnData objects here.');
+    return show('no-notebook', trans.__('Open a notebook to see its AnnData objects here.'));
   }
   if (now.status === null) {
-    return say('no-kernel', 'This notebook has no kernel. Choose one to see its AnnData objects.');
+    return show('no-kernel', trans.__('This notebook has no kernel. Choose one to see its AnnData objects.'));
   }
-  if (GONE.has(now.status)) {
-    return say('dead', 'The kernel is not running. Restart it to see its AnnData objects.');
+  if (STOPPED.has(now.status)) {
+    return show('dead', trans.__('The kernel is not running. Restart it to see its AnnData objects.'));
   }
   if (now.language !== null && now.language.toLowerCase() !== 'python') {
-    return say('language', `This kernel speaks ${now.language}. diffnb looks into Python kernels.`);
+    return show('language', trans.__('The language of this kernel is %1. diffnb works in Python.', now.language));
   }
-  if (COMING.has(now.status)) {
-    return say('starting', 'The kernel is starting …');
+  if (STARTING.has(now.status)) {
+    return show('starting', trans.__('The kernel is starting …'));
   }
+  return null;
+}
+
+function listingView(now: Situation, trans: TranslationBundle): View {
+  const { listing } = now;
   if (now.slow) {
-    const stale = now.listing?.objects.length ? ' What you see is from before.' : '';
-    return say('busy', `The kernel is busy; the list follows when it is done.${stale}`, now.listing);
+    return { kind: 'busy', message: describeBusy(listing, trans), listing };
   }
   if (now.failure !== null) {
-    return say('failed', now.failure);
+    return { kind: 'failed', message: now.failure, listing: null };
   }
-  if (now.listing === null) {
-    return say('starting', 'Looking …');
+  if (listing === null) {
+    return { kind: 'starting', message: trans.__('Listing AnnData objects …'), listing };
   }
-  if (now.listing.objects.length === 0) {
-    const hint = 'Load one, for example: adata = anndata.read_h5ad("cells.h5ad")';
-    return say('empty', `No AnnData object in this kernel yet. ${hint}`, now.listing);
+  if (listing.objects.length === 0) {
+    const example = 'adata = anndata.read_h5ad("cells.h5ad")';
+    const message = trans.__('No AnnData object in this kernel yet. Load one, for example: %1', example);
+    return { kind: 'empty', message, listing };
   }
-  return say('list', counted(now.listing), now.listing);
+  return { kind: 'list', message: describeListing(listing, trans), listing };
+}
+
+function describeBusy(listing: Listing | null, trans: TranslationBundle): string {
+  const busy = trans.__('The kernel is busy. The list is updated when it is idle.');
+  return listing?.objects.length ? `${busy} ${trans.__('The objects shown may be out of date.')}` : busy;
+}
+
+function describeListing(listing: Listing, trans: TranslationBundle): string {
+  const n = listing.objects.length + listing.more;
+  const sentences = [trans._n('%1 AnnData object in this kernel.', '%1 AnnData objects in this kernel.', n)];
+  if (listing.more > 0) {
+    sentences.push(trans.__('The first %1 are shown.', listing.objects.length));
+  }
+  if (!listing.installed) {
+    sentences.push(
+      trans.__('diffnb is not installed in this kernel: run %1 in the notebook first.', '%pip install diffnb')
+    );
+  }
+  return sentences.join(' ');
 }

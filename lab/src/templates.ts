@@ -1,5 +1,6 @@
-/** Notebooks that are written on the spot, and the names they get. */
+/** Notebooks that the extension writes, and their file names. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { literal } from './python.js';
 
 export interface NotebookCell {
@@ -41,12 +42,12 @@ const READERS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The function of anndata that reads a file, by its name; null for files that are no AnnData. */
-export function reader(path: string): string | null {
+export function readerOf(path: string): string | null {
   return READERS.find(([pattern]) => pattern.test(path))?.[1] ?? null;
 }
 
-function loading(path: string): string {
-  const read = reader(path) ?? 'read_h5ad';
+function loadingCode(path: string): string {
+  const read = readerOf(path) ?? 'read_h5ad';
   return `import anndata as ad\nimport diffnb as dn\n\nadata = ad.${read}(${literal(path)})\nadata`;
 }
 
@@ -56,51 +57,70 @@ adata = dn.datasets.scrna(n_cells=500, n_genes=600, n_donors=8, n_mean=60, n_spr
 adata = adata[:, adata.X.getnnz(axis=0) >= 20].copy()
 adata`;
 
-/** A notebook that loads a file and shows what is in it; `path` as seen from the notebook. */
-export function exploring(path: string): NotebookContent {
+const DISC = `dn.tl.disc(
+    adata, groupby, standardize="within", sample_key=sample_key, n_permutations=99, null="connectivity"
+)
+dn.get.disc_significance(adata).query("component == 1")`;
+
+/** A notebook that loads a file and shows what is in it; `path` is relative to the notebook. */
+export function explorationNotebook(path: string): NotebookContent {
   return notebook([
-    ['code', loading(path)],
+    ['code', loadingCode(path)],
     ['code', 'dn.panels.explore(adata)']
   ]);
 }
 
 /** A differential analysis from loading to figures, of a file or, for null, of simulated cells. */
-export function analysis(path: string | null): NotebookContent {
-  const chosen =
-    path === null
-      ? 'groupby = "condition"\nsample_key = "donor"'
-      : 'groupby = "condition"  # a column of adata.obs that holds the conditions\nsample_key = None  # a column that holds donors or subjects, where there are several per condition';
+export function analysisNotebook(path: string | null, trans: TranslationBundle): NotebookContent {
   return notebook([
-    [
-      'markdown',
-      '# Differential analysis\n\nWhich features, and which groups of features, make the conditions differ?'
-    ],
-    ['code', path === null ? SIMULATED : loading(path)],
-    ['markdown', '## What is in the data\n\nThe panel lists the columns that could hold conditions. Name yours below.'],
+    section(
+      `# ${trans.__('Differential analysis')}`,
+      trans.__('Which features, and which groups of features, make the conditions differ?')
+    ),
+    ['code', path === null ? SIMULATED : loadingCode(path)],
+    section(
+      `## ${trans.__('What is in the data')}`,
+      trans.__('The panel lists the columns that could hold conditions. Name yours below.')
+    ),
     ['code', 'dn.panels.explore(adata)'],
-    ['code', chosen],
-    [
-      'markdown',
-      '## Single features\n\nBy what does each feature differ: mean, spread, distribution, or connectivity?'
-    ],
+    ['code', path === null ? 'groupby = "condition"\nsample_key = "donor"' : columnsCode(trans)],
+    section(
+      `## ${trans.__('Single features')}`,
+      trans.__('How does each feature differ: in its mean, spread, distribution, or connectivity?')
+    ),
     ['code', 'dn.tl.scorecard(adata, groupby, sample_key=sample_key)\ndn.get.scorecard(adata).head(20)'],
     ['code', 'dn.pl.scorecard(adata);'],
-    [
-      'markdown',
-      '## Groups of features\n\nDiSC finds features that hang together in one condition and not in the others. Look at the p-values before the groups.'
-    ],
-    [
-      'code',
-      'dn.tl.disc(\n    adata, groupby, standardize="within", sample_key=sample_key, n_permutations=99, null="connectivity"\n)\ndn.get.disc_significance(adata).query("component == 1")'
-    ],
+    section(
+      `## ${trans.__('Groups of features')}`,
+      trans.__(
+        'DiSC finds features that are connected in one condition and not in the others. Check the p-values before you interpret the groups.'
+      )
+    ),
+    ['code', DISC],
     ['code', 'dn.pl.disc_significance(adata);'],
     ['code', 'dn.pl.disc_vectors(adata);'],
-    ['markdown', '## Look closer'],
+    section(`## ${trans.__('A closer look')}`),
     ['code', 'dn.panels.disc(adata, groupby)']
   ]);
 }
 
-/** A name that is not taken: `stem.ipynb`, then `stem-1.ipynb`, … */
+function section(heading: string, ...paragraphs: readonly string[]): Draft {
+  return ['markdown', [heading, ...paragraphs].join('\n\n')];
+}
+
+/** Code that names the columns of a file, to be edited. */
+function columnsCode(trans: TranslationBundle): string {
+  const conditions = trans.__('a column of adata.obs that holds the conditions');
+  const samples = trans.__('a column that holds donors or subjects, where there are several per condition');
+  return `groupby = "condition"  ${comment(conditions)}\nsample_key = None  ${comment(samples)}`;
+}
+
+/** A Python comment, always on one line. */
+function comment(text: string): string {
+  return `# ${text.replace(/\s+/g, ' ')}`;
+}
+
+/** The first file name that is not taken: `stem.ipynb`, `stem-1.ipynb`, … */
 export function freeName(stem: string, taken: ReadonlySet<string>): string {
   for (let i = 0; ; i++) {
     const name = i === 0 ? `${stem}.ipynb` : `${stem}-${i}.ipynb`;

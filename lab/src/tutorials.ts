@@ -8,7 +8,7 @@ export interface Tutorial {
   load(): Promise<{ default: string }>;
 }
 
-/** A fresh copy: no outputs, nothing shared with another. */
+/** A new copy of a tutorial, without outputs. */
 export async function contentOf(tutorial: Tutorial): Promise<NotebookContent> {
   return JSON.parse((await tutorial.load()).default) as NotebookContent;
 }

@@ -1,9 +1,9 @@
-/** Keeps a listing of the kernel in front up to date, and asks no more often than it must. */
+/** Keeps the listing of the active notebook's kernel up to date, with as few requests as possible. */
 
 import type { Listing } from './listing.js';
-import { NOTHING, type Situation, type View, view } from './state.js';
+import { NO_NOTEBOOK, type Situation } from './state.js';
 
-/** The little that the watcher needs of a kernel. */
+/** The part of a kernel that the watcher uses. */
 export interface WatchedKernel {
   readonly status: string;
   language(): Promise<string>;
@@ -11,61 +11,61 @@ export interface WatchedKernel {
 }
 
 export interface Delays {
-  /** how long to gather events before asking, in ms */
-  readonly gather: number;
-  /** how long a kernel may work before it is called busy, in ms */
-  readonly patience: number;
+  /** how long to wait for further events before a request */
+  readonly debounceMs: number;
+  /** how long a kernel is busy before it is shown as busy */
+  readonly busyMs: number;
 }
 
 type Timer = ReturnType<typeof setTimeout> | undefined;
 
 export class Watcher {
   constructor(
-    private readonly report: (view: View) => void,
-    private readonly delays: Delays = { gather: 80, patience: 600 }
+    private readonly report: (situation: Situation) => void,
+    private readonly delays: Delays = { debounceMs: 80, busyMs: 600 }
   ) {}
 
-  /** Another notebook came in front, or its kernel was changed. */
+  /** Another notebook has become active, or its kernel was changed. */
   attach(notebook: boolean, kernel: WatchedKernel | null): void {
     this.stopTimers();
     this.generation++;
     this.kernel = kernel;
-    this.asking = false;
-    this.change({ ...NOTHING, notebook, status: kernel?.status ?? null });
+    this.requesting = false;
+    this.change({ ...NO_NOTEBOOK, notebook, status: kernel?.status ?? null });
     if (kernel) {
-      this.dirty = true;
-      this.learnLanguage(kernel);
+      this.stale = true;
+      this.requestLanguage(kernel);
       this.statusChanged(kernel.status);
     }
   }
 
-  /** A cell has run: the objects may have changed. */
-  touch(): void {
-    this.dirty = true;
+  /** The objects may have changed, since a cell has run. */
+  invalidate(): void {
+    this.stale = true;
     this.schedule();
   }
 
-  /** The kernel said what it is doing. */
+  /** The kernel has reported its status. */
   statusChanged(status: string): void {
     if (!this.kernel) {
       return;
     }
     if (status === 'restarting' || status === 'autorestarting') {
-      // what was there is gone; an answer still on its way speaks of the old kernel
+      // the objects are gone, and a reply that is still pending describes the previous kernel
       this.generation++;
-      this.asking = false;
-      this.dirty = true;
+      this.requesting = false;
+      this.stale = true;
       this.change({ listing: null, failure: null });
     }
-    const working = status === 'busy';
-    if (!working) {
+    const busy = status === 'busy';
+    if (!busy) {
       clearTimeout(this.busyTimer);
       this.busyTimer = undefined;
     } else if (this.busyTimer === undefined) {
-      this.busyTimer = setTimeout(() => this.change({ slow: true }), this.delays.patience);
+      this.busyTimer = setTimeout(() => this.change({ slow: true }), this.delays.busyMs);
     }
-    this.change(working ? { status } : { status, slow: false });
-    if (status === 'idle' && this.dirty) {
+    this.change(busy ? { status } : { status, slow: false });
+    if (status === 'idle' && this.stale) {
       this.schedule();
     }
   }
@@ -76,66 +76,71 @@ export class Watcher {
     this.kernel = null;
   }
 
-  private learnLanguage(kernel: WatchedKernel): void {
+  private requestLanguage(kernel: WatchedKernel): void {
     kernel.language().then(
       language => {
-        // a restart on the way changes nothing: the kernel speaks as before
+        // a restart in the meantime does not change the language
         if (kernel === this.kernel) {
           this.change({ language });
           this.schedule();
         }
       },
-      () => {} // a kernel that dies before it says its language shows as dead by its status
+      () => {} // the status of a kernel that dies before it replies is dead
     );
   }
 
   private schedule(): void {
-    clearTimeout(this.gatherTimer);
-    this.gatherTimer = setTimeout(() => void this.ask(), this.delays.gather);
+    clearTimeout(this.requestTimer);
+    this.requestTimer = setTimeout(() => void this.request(), this.delays.debounceMs);
   }
 
-  private async ask(): Promise<void> {
+  private async request(): Promise<void> {
     const kernel = this.kernel;
     const python = this.now.language?.toLowerCase() === 'python';
-    // a busy kernel would answer when it is done: its next 'idle' asks again
-    if (!kernel || !python || !this.dirty || this.asking || kernel.status !== 'idle') {
+    // a busy kernel would reply when it is idle again: that status starts the request then
+    if (!kernel || !python || !this.stale || this.requesting || kernel.status !== 'idle') {
       return;
     }
     const generation = this.generation;
-    this.dirty = false;
-    this.asking = true;
-    let answer: Partial<Situation>;
-    try {
-      answer = { listing: await kernel.list(), failure: null };
-    } catch (error) {
-      answer = { listing: null, failure: error instanceof Error ? error.message : String(error) };
-    }
+    this.stale = false;
+    this.requesting = true;
+    const reply = await this.listed(kernel);
     if (generation !== this.generation) {
       return;
     }
-    this.asking = false;
-    this.change(answer);
-    if (this.dirty) {
+    this.requesting = false;
+    this.change(reply);
+    if (this.stale) {
       this.schedule();
+    }
+  }
+
+  private async listed(kernel: WatchedKernel): Promise<Partial<Situation>> {
+    try {
+      return { listing: await kernel.list(), failure: null };
+    } catch (error) {
+      return { listing: null, failure: error instanceof Error ? error.message : String(error) };
     }
   }
 
   private change(news: Partial<Situation>): void {
     this.now = { ...this.now, ...news };
-    this.report(view(this.now));
+    this.report(this.now);
   }
 
   private stopTimers(): void {
-    clearTimeout(this.gatherTimer);
+    clearTimeout(this.requestTimer);
     clearTimeout(this.busyTimer);
     this.busyTimer = undefined;
   }
 
-  private now: Situation = NOTHING;
+  private now: Situation = NO_NOTEBOOK;
   private kernel: WatchedKernel | null = null;
+  /** counts kernels and their restarts */
   private generation = 0;
-  private dirty = false;
-  private asking = false;
-  private gatherTimer: Timer;
+  /** whether the listing may be out of date */
+  private stale = false;
+  private requesting = false;
+  private requestTimer: Timer;
   private busyTimer: Timer;
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CALLS, type Call, codeOf, possible } from '../src/calls.js';
+import { allCalls, type Call, codeOf, isAvailable } from '../src/calls.js';
 import type { DataObject, Listing } from '../src/listing.js';
 import { HOSTILE } from './samples.js';
+import { ENGLISH } from './translations.js';
 
 const columns = [{ name: 'condition', levels: 2, exact: true }];
 const adata: DataObject = {
@@ -15,6 +16,7 @@ const adata: DataObject = {
   columns
 };
 const listing: Listing = { objects: [adata], more: 0, alias: 'dn', installed: true };
+const CALLS = allCalls(ENGLISH);
 const call = (id: string) => CALLS.find(each => each.id === id) as Call;
 
 test('a panel is one line', () => {
@@ -35,7 +37,7 @@ test('diffnb is imported where the kernel has not, and called by the name it has
 
 test('without a column of conditions the calls that need one are not offered', () => {
   const bare = { ...adata, columns: [] };
-  const offered = CALLS.filter(each => possible(each, bare)).map(each => each.id);
+  const offered = CALLS.filter(each => isAvailable(each, bare)).map(each => each.id);
   assert.deepEqual(offered.includes('panels.explore'), true);
   assert.deepEqual(offered.includes('panels.compare'), false);
   assert.deepEqual(offered.includes('tl.disc'), false);
@@ -49,7 +51,7 @@ test('hostile names add no line and leave no literal', () => {
   }
 });
 
-test('every call has a label of its own in its group', () => {
-  const labels = CALLS.map(each => `${each.group}: ${each.label}`);
+test('no two calls of a kind have the same label', () => {
+  const labels = CALLS.map(each => `${each.kind}: ${each.label}`);
   assert.equal(new Set(labels).size, CALLS.length);
 });

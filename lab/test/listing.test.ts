@@ -11,6 +11,7 @@ import {
   type Reply
 } from '../src/listing.js';
 import { HOSTILE } from './samples.js';
+import { ENGLISH } from './translations.js';
 
 /** What a kernel sends: JSON in ASCII, in base64, as the repr of a string. */
 function reply(value: unknown): Reply {
@@ -29,29 +30,29 @@ const adata: DataObject = {
   columns: []
 };
 
-test('the answer of a kernel is read', () => {
+test('the reply of a kernel is parsed', () => {
   const listing = { objects: [adata], more: 0, alias: 'dn', installed: true };
-  assert.deepEqual(parseReply(reply(listing)), listing);
+  assert.deepEqual(parseReply(reply(listing), ENGLISH), listing);
 });
 
-test('an answer that is an error says which', () => {
+test('an error of the kernel is named', () => {
   const answer = { status: 'error' as const, ename: 'NameError', evalue: 'no exec' };
-  assert.throws(() => parseReply(answer), /NameError: no exec/);
+  assert.throws(() => parseReply(answer, ENGLISH), /NameError: no exec/);
 });
 
-test('no answer, and one that is not ours, are refused', () => {
-  assert.throws(() => parseReply(undefined), /did not answer/);
-  assert.throws(() => parseReply({ status: 'ok', data: { 'text/plain': '[1, 2]' } }), /cannot be read/);
+test('a missing reply, and one of another form, are refused', () => {
+  assert.throws(() => parseReply(undefined, ENGLISH), /did not answer/);
+  assert.throws(() => parseReply({ status: 'ok', data: { 'text/plain': '[1, 2]' } }, ENGLISH), /cannot be read/);
 });
 
-test('objects that cannot be read are told from the others', () => {
+test('objects that cannot be read are recognized', () => {
   assert.equal(isBroken({ name: 'a', error: 'OSError' }), true);
   assert.equal(isBroken(adata), false);
 });
 
-test('shapes and columns are said briefly', () => {
-  assert.equal(describeShape(adata), '120,000 × 40');
-  assert.equal(describeShape({ ...adata, view: true, backed: true }), '120,000 × 40, view, on disk');
+test('shapes and columns are described briefly', () => {
+  assert.equal(describeShape(adata, ENGLISH), '120,000 × 40');
+  assert.equal(describeShape({ ...adata, view: true, backed: true }, ENGLISH), '120,000 × 40, view, on disk');
   assert.equal(describeColumn({ name: 'condition', levels: 2, exact: true }), 'condition (2)');
   assert.equal(describeColumn({ name: 'condition', levels: 2, exact: false }), 'condition (≥ 2)');
 });
@@ -65,12 +66,12 @@ test('the expression is one line of Python and finds nothing where there is no a
   assert.equal(EXPRESSION.includes('\n'), false);
   const code = 'import sys; print(repr(eval(sys.argv[1], {"adata": 1})))';
   const done = spawnSync(python, ['-I', '-c', code, EXPRESSION], { encoding: 'utf8' });
-  const listing = parseReply({ status: 'ok', data: { 'text/plain': done.stdout.trim() } });
+  const listing = parseReply({ status: 'ok', data: { 'text/plain': done.stdout.trim() } }, ENGLISH);
   assert.deepEqual([listing.objects, listing.more, listing.alias], [[], 0, null], done.stderr);
 });
 
-test('names stay what they are on their way', () => {
+test('names are not changed in transit', () => {
   const objects = HOSTILE.map(name => ({ ...adata, name, columns: [{ name, levels: 2, exact: true }] }));
-  const names = parseReply(reply({ objects, more: 0, alias: null, installed: true })).objects.map(o => o.name);
+  const names = parseReply(reply({ objects, more: 0, alias: null, installed: true }), ENGLISH).objects.map(o => o.name);
   assert.deepEqual(names, HOSTILE);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { literal, variable } from '../src/python.js';
 import { HOSTILE } from './samples.js';
 
-test('a literal is one line without a bare quote or an unseen character', () => {
+test('a literal is one line without unescaped quotes or invisible characters', () => {
   for (const name of HOSTILE) {
     const text = literal(name);
     assert.match(text, /^"(?:[^"\\]|\\.)*"$/u);
@@ -24,7 +24,7 @@ test('Python reads back every character of a literal', t => {
   assert.deepEqual(JSON.parse(done.stdout), HOSTILE, done.stderr);
 });
 
-test('a name that is no identifier is looked up, never pasted', () => {
+test('a name that is no identifier is looked up as a string', () => {
   assert.equal(variable('adata', true), 'adata');
   assert.equal(variable('a"; x', false), 'globals()["a\\"; x"]');
 });

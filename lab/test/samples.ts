@@ -1,4 +1,4 @@
-/** Names that try to be more than names. */
+/** Names that look like markup, code or control characters. */
 export const HOSTILE = [
   '<img src=x onerror=alert(1)>',
   `it's "quoted"`,

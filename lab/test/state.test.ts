@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Listing } from '../src/listing.js';
-import { NOTHING, type Situation, view } from '../src/state.js';
+import { NO_NOTEBOOK, type Situation, view } from '../src/state.js';
+import { ENGLISH } from './translations.js';
 
 const object = { name: 'adata', identifier: true, nObs: 1, nVars: 1, view: false, backed: false, columns: [] };
 const listing = (objects: Listing['objects'], more = 0, installed = true): Listing => ({
@@ -10,7 +11,7 @@ const listing = (objects: Listing['objects'], more = 0, installed = true): Listi
   alias: null,
   installed
 });
-const idle: Situation = { ...NOTHING, notebook: true, status: 'idle', language: 'python' };
+const idle: Situation = { ...NO_NOTEBOOK, notebook: true, status: 'idle', language: 'python' };
 
 const kinds: [string, Partial<Situation>, string][] = [
   ['no notebook', { notebook: false }, 'no-notebook'],
@@ -20,8 +21,8 @@ const kinds: [string, Partial<Situation>, string][] = [
   ['a kernel that restarts', { status: 'restarting' }, 'starting'],
   ['a kernel of another language', { language: 'R' }, 'language'],
   ['a kernel that restarts in another language', { status: 'restarting', language: 'R' }, 'language'],
-  ['a question on its way', { listing: null }, 'starting'],
-  ['a failed question', { failure: 'NameError' }, 'failed'],
+  ['a pending request', { listing: null }, 'starting'],
+  ['a failed request', { failure: 'NameError' }, 'failed'],
   ['nothing found', { listing: listing([]) }, 'empty'],
   ['objects', { listing: listing([object]) }, 'list'],
   ['a busy kernel', { slow: true, status: 'busy' }, 'busy'],
@@ -30,24 +31,26 @@ const kinds: [string, Partial<Situation>, string][] = [
 
 for (const [name, situation, kind] of kinds) {
   test(`${name}: ${kind}`, () => {
-    const seen = view({ ...idle, ...situation });
-    assert.equal(seen.kind, kind);
-    assert.notEqual(seen.message, '');
+    const shown = view({ ...idle, ...situation }, ENGLISH);
+    assert.equal(shown.kind, kind);
+    assert.notEqual(shown.message, '');
   });
 }
 
-test('a busy kernel keeps the objects of before and says so', () => {
-  const seen = view({ ...idle, status: 'busy', slow: true, listing: listing([object]) });
-  assert.equal(seen.listing?.objects.length, 1);
-  assert.match(seen.message, /from before/);
+test('the last known objects of a busy kernel are shown as such', () => {
+  const shown = view({ ...idle, status: 'busy', slow: true, listing: listing([object]) }, ENGLISH);
+  assert.equal(shown.listing?.objects.length, 1);
+  assert.match(shown.message, /may be out of date/);
 });
 
 test('the language is named', () => {
-  assert.match(view({ ...idle, language: 'R' }).message, /speaks R/);
+  assert.match(view({ ...idle, language: 'R' }, ENGLISH).message, /language of this kernel is R\./);
 });
 
-test('objects are counted, with those left out and a missing diffnb', () => {
-  assert.match(view({ ...idle, listing: listing([object]) }).message, /^One AnnData/);
-  assert.match(view({ ...idle, listing: listing([object, object], 3) }).message, /^5 .* first 2 are shown/);
-  assert.match(view({ ...idle, listing: listing([object], 0, false) }).message, /%pip install diffnb/);
+test('objects are counted, and a list that is cut and a missing diffnb are mentioned', () => {
+  const message = (...given: Parameters<typeof listing>) =>
+    view({ ...idle, listing: listing(...given) }, ENGLISH).message;
+  assert.equal(message([object]), '1 AnnData object in this kernel.');
+  assert.match(message([object, object], 3), /^5 AnnData objects .* first 2 are shown/);
+  assert.match(message([object], 0, false), /run %pip install diffnb/);
 });

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { Listing } from '../src/listing.js';
-import type { View } from '../src/state.js';
+import { type View, view } from '../src/state.js';
 import { type WatchedKernel, Watcher } from '../src/watcher.js';
+import { ENGLISH } from './translations.js';
 
 const object = { name: 'adata', identifier: true, nObs: 1, nVars: 1, view: false, backed: false, columns: [] };
 const full: Listing = { objects: [object], more: 0, alias: null, installed: true };
 const empty: Listing = { ...full, objects: [] };
-const DELAYS = { gather: 5, patience: 40 };
+const DELAYS = { debounceMs: 5, busyMs: 40 };
 
-// time stands still but for wait: a slow machine changes nothing
+// time passes only in wait, so that the speed of the machine does not matter
 mock.timers.enable({ apis: ['setTimeout'] });
 
 async function wait(ms: number): Promise<void> {
@@ -19,57 +20,57 @@ async function wait(ms: number): Promise<void> {
   }
 }
 
-/** A kernel that answers what it is told to, and counts how often it was asked. */
+/** A kernel with a given answer, which counts its requests. */
 class FakeKernel implements WatchedKernel {
   status = 'idle';
-  asked = 0;
+  requests = 0;
   answer: () => Promise<Listing> = async () => full;
 
-  constructor(private readonly speaks = 'python') {}
+  constructor(private readonly languageName = 'python') {}
 
   async language(): Promise<string> {
-    return this.speaks;
+    return this.languageName;
   }
 
   list(): Promise<Listing> {
-    this.asked++;
+    this.requests++;
     return this.answer();
   }
 }
 
 function watch() {
   const views: View[] = [];
-  const watcher = new Watcher(view => views.push(view), DELAYS);
+  const watcher = new Watcher(situation => views.push(view(situation, ENGLISH)), DELAYS);
   return { watcher, last: () => views.at(-1) as View };
 }
 
-/** Let a kernel change its status, as Jupyter reports it. */
+/** Change the status of a kernel, as Jupyter reports it. */
 function become(watcher: Watcher, kernel: FakeKernel, status: string): void {
   kernel.status = status;
   watcher.statusChanged(status);
 }
 
-test('the objects of a kernel are listed when its notebook comes in front', async () => {
+test('the objects of a kernel are listed when its notebook becomes active', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel();
   watcher.attach(true, kernel);
   await wait(20);
-  assert.deepEqual([last().kind, kernel.asked], ['list', 1]);
+  assert.deepEqual([last().kind, kernel.requests], ['list', 1]);
 });
 
-test('many cells that run at once are one question', async () => {
+test('many cells that run at once lead to one request', async () => {
   const { watcher } = watch();
   const kernel = new FakeKernel();
   watcher.attach(true, kernel);
   await wait(20);
   for (let i = 0; i < 10; i++) {
-    watcher.touch();
+    watcher.invalidate();
   }
   await wait(20);
-  assert.equal(kernel.asked, 2);
+  assert.equal(kernel.requests, 2);
 });
 
-test('our own question does not lead to another', async () => {
+test('a request does not lead to another', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel();
   kernel.answer = async () => {
@@ -80,26 +81,26 @@ test('our own question does not lead to another', async () => {
   };
   watcher.attach(true, kernel);
   await wait(60);
-  assert.deepEqual([last().kind, kernel.asked], ['list', 1]);
+  assert.deepEqual([last().kind, kernel.requests], ['list', 1]);
 });
 
-test('a busy kernel is not asked, is called busy after a while, and asked when it is done', async () => {
+test('a busy kernel gets no request, is shown as busy after a while, and is listed when it is idle', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel();
   watcher.attach(true, kernel);
   await wait(20);
   become(watcher, kernel, 'busy');
-  watcher.touch();
+  watcher.invalidate();
   await wait(15);
   assert.equal(last().kind, 'list');
   await wait(60);
-  assert.deepEqual([last().kind, kernel.asked], ['busy', 1]);
+  assert.deepEqual([last().kind, kernel.requests], ['busy', 1]);
   become(watcher, kernel, 'idle');
   await wait(20);
-  assert.deepEqual([last().kind, kernel.asked], ['list', 2]);
+  assert.deepEqual([last().kind, kernel.requests], ['list', 2]);
 });
 
-test('a restart empties the list at once, and an answer of the old kernel is not believed', async () => {
+test('a restart empties the list at once, and a late reply of the previous kernel is ignored', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel();
   let late: (listing: Listing) => void = () => {};
@@ -118,7 +119,7 @@ test('a restart empties the list at once, and an answer of the old kernel is not
   assert.equal(last().kind, 'empty');
 });
 
-test('a kernel that restarts before it has said its language is listed all the same', async () => {
+test('a kernel that restarts before its language is known is listed', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel();
   kernel.status = 'starting';
@@ -129,7 +130,7 @@ test('a kernel that restarts before it has said its language is listed all the s
   assert.equal(last().kind, 'list');
 });
 
-test('another notebook shows nothing of the one before', async () => {
+test('nothing of the previous notebook is shown for another one', async () => {
   const { watcher, last } = watch();
   watcher.attach(true, new FakeKernel());
   await wait(20);
@@ -140,16 +141,16 @@ test('another notebook shows nothing of the one before', async () => {
   assert.equal(last().kind, 'no-notebook');
 });
 
-test('a kernel of another language is never asked', async () => {
+test('a kernel of another language gets no request', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel('R');
   watcher.attach(true, kernel);
-  watcher.touch();
+  watcher.invalidate();
   await wait(20);
-  assert.deepEqual([last().kind, kernel.asked], ['language', 0]);
+  assert.deepEqual([last().kind, kernel.requests], ['language', 0]);
 });
 
-test('a question that fails is told, and the next one may go well', async () => {
+test('a request that fails is shown, and the next one may succeed', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel();
   kernel.answer = () => Promise.reject(new Error('The kernel answered with NameError: x'));
@@ -157,16 +158,16 @@ test('a question that fails is told, and the next one may go well', async () => 
   await wait(20);
   assert.deepEqual([last().kind, last().message], ['failed', 'The kernel answered with NameError: x']);
   kernel.answer = async () => full;
-  watcher.touch();
+  watcher.invalidate();
   await wait(20);
   assert.equal(last().kind, 'list');
 });
 
-test('nothing is reported after the end', async () => {
+test('nothing is reported after disposal', async () => {
   const { watcher, last } = watch();
   const kernel = new FakeKernel();
   watcher.attach(true, kernel);
   watcher.dispose();
   await wait(20);
-  assert.deepEqual([last().kind, kernel.asked], ['starting', 0]);
+  assert.deepEqual([last().kind, kernel.requests], ['starting', 0]);
 });

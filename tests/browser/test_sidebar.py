@@ -145,7 +145,7 @@ def klingon(server):
 
 def test_a_kernel_of_another_language_is_left_alone(klingon, lab, sidebar):
     lab.open(lab.write_notebook(["nuqneH"], kernel=klingon))
-    expect(sidebar.get_by_role("status")).to_contain_text("This kernel speaks klingon")
+    expect(sidebar.get_by_role("status")).to_contain_text("The language of this kernel is klingon")
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])

@@ -9,6 +9,8 @@ from scipy import sparse
 
 from diffnb import datasets
 
+pytestmark = pytest.mark.slow
+
 SIMULATED = {
     "differing_block": {"n_obs": 4},
     "newly_connected": {"n_obs": 4},

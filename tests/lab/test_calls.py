@@ -1,4 +1,4 @@
-"""What the extension writes into notebooks exists in the package."""
+"""The functions that the extension writes into notebooks exist in the package."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def test_calls_are_found_in_the_sources():
 
 @pytest.mark.parametrize("name", sorted({*CALLS, *WRITTEN}))
 def test_every_call_exists(name):
-    room, function = name.split(".")
-    assert hasattr(getattr(dn, room), function)
+    subpackage, function = name.split(".")
+    assert hasattr(getattr(dn, subpackage), function)
 
 
 def test_the_version_is_that_of_the_package():

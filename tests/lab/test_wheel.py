@@ -1,4 +1,4 @@
-"""What a user gets: the extension once, where JupyterLab looks for it, and nothing of the workshop."""
+"""The wheel and the sdist: the extension once, where JupyterLab looks for it, and no development files."""
 
 from __future__ import annotations
 
@@ -16,16 +16,18 @@ import pytest
 
 import diffnb
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LAB = ROOT / "lab"
 BUNDLE = runpy.run_path(str(LAB / "bundle.py"))
 INSTALLED = f"diffnb-{diffnb.__version__}.data/data/share/jupyter/labextensions/diffnb/"
-LARGEST = 400_000
+MAX_BUNDLE_BYTES = 400_000
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel of this tree, by its names and contents."""
+    """The files in the wheel of this tree, by name."""
     if not BUNDLE["is_fresh"]():
         reason = "the extension is not built from these sources: run `make bundle`"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
@@ -44,17 +46,17 @@ def test_the_bundle_is_in_the_wheel_once(wheel):
     assert len([name for name in bundled if "remoteEntry" in name]) == 1
 
 
-def test_the_bundle_is_whole_and_small(wheel):
+def test_the_bundle_is_complete_and_small(wheel):
     package = json.loads(wheel[f"{INSTALLED}package.json"])
     assert package["version"] == diffnb.__version__
     assert INSTALLED + package["jupyterlab"]["_build"]["load"] in wheel
     assert json.loads(wheel[f"{INSTALLED}install.json"])["packageName"] == "diffnb"
-    assert sum(len(data) for name, data in wheel.items() if name.startswith(INSTALLED)) < LARGEST
+    assert sum(len(data) for name, data in wheel.items() if name.startswith(INSTALLED)) < MAX_BUNDLE_BYTES
 
 
-def test_the_bundle_names_no_place_on_this_machine(wheel):
-    places = [str(path).encode() for path in (ROOT, Path.home()) if path != Path("/")]
-    assert [name for name, data in wheel.items() if any(place + b"/" in data for place in places)] == []
+def test_the_bundle_contains_no_path_of_this_machine(wheel):
+    folders = [str(path).encode() for path in (ROOT, Path.home()) if path != Path("/")]
+    assert [name for name, data in wheel.items() if any(folder + b"/" in data for folder in folders)] == []
 
 
 def test_every_tutorial_is_in_the_bundle_without_its_outputs(wheel):
@@ -64,18 +66,18 @@ def test_every_tutorial_is_in_the_bundle_without_its_outputs(wheel):
     assert b"image/png" not in scripts
 
 
-def test_the_parts_of_the_package_that_are_no_python_are_in_the_wheel(wheel):
+def test_scripts_styles_and_markers_are_in_the_wheel(wheel):
     kinds = (".js", ".css", ".typed")
     parts = [p for p in (ROOT / "diffnb").rglob("*") if p.suffix in kinds and "labextension" not in p.parts]
     assert [p.name for p in parts if p.relative_to(ROOT).as_posix() not in wheel] == []
 
 
-def test_the_workshop_stays_at_home(wheel):
+def test_no_development_files_are_in_the_wheel(wheel):
     tops = {name.split("/")[0] for name in wheel}
     assert tops == {"diffnb", f"diffnb-{diffnb.__version__}.data", f"diffnb-{diffnb.__version__}.dist-info"}
 
 
-def test_an_sdist_brings_the_bundle_and_its_stamp_so_that_no_npm_is_needed(wheel, tmp_path):
+def test_an_sdist_includes_the_bundle_and_its_hash_so_that_npm_is_not_needed(wheel, tmp_path):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
@@ -92,13 +94,13 @@ def test_jupyterlab_finds_the_extension_enabled():
     assert re.search(rf"^\s*diffnb v{re.escape(diffnb.__version__)} enabled +OK", plain, re.MULTILINE), plain
 
 
-def test_the_lock_names_versions_and_no_hosts():
+def test_the_lock_file_has_versions_and_no_hosts():
     lock = (LAB / "package-lock.json").read_text(encoding="utf-8")
     assert '"resolved"' not in lock
     assert json.loads(lock)["packages"][""]["version"] == diffnb.__version__
 
 
-def test_same_sources_same_fingerprint_and_outputs_do_not_count(tmp_path, monkeypatch):
+def test_the_fingerprint_depends_on_sources_and_not_on_outputs(tmp_path, monkeypatch):
     fingerprint = BUNDLE["fingerprint"]
     before = fingerprint()
     notebook = {"cells": [{"cell_type": "code", "source": ["1"], "outputs": ["a"]}]}

@@ -6,6 +6,8 @@ import sys
 import nbformat
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(("line", "code"), [("print('fine')", 0), ("1 / 0", 1)])
 def test_a_notebook_that_raises_fails_the_run(tmp_path, line, code):

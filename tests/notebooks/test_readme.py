@@ -11,6 +11,8 @@ import matplotlib.pyplot as plt
 import nbformat
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 #: folders of docs/ whose pages the build copies or generates

@@ -10,6 +10,8 @@ import pytest
 
 import diffnb as dn
 
+pytestmark = pytest.mark.slow
+
 RUN = """
 import pickle, sys
 import matplotlib

@@ -14,6 +14,8 @@ from diffnb.panels import _frame, _pictured
 from diffnb.panels._calls import Call
 from diffnb.panels._pictures import HEADER, draw, mark_in_base64, marked
 
+pytestmark = pytest.mark.slow
+
 
 def same(left, right):
     """Whether two AnnData hold the same results."""

@@ -9,6 +9,8 @@ import diffnb as dn
 
 from .conftest import EVIL
 
+pytestmark = pytest.mark.slow
+
 SMALL = {"disc": {"n_components": 2}, "sparda": {"n_features": 5}, "compare": {"methods": ["DiSC", "scorecard"]}}
 
 

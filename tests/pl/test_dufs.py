@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 import diffnb as dn
 from diffnb.pl._dufs import PANELS, SELECTED
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def moons():

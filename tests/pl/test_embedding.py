@@ -6,6 +6,8 @@ import pytest
 import diffnb as dn
 from diffnb.pl._labels import Labels
 
+pytestmark = pytest.mark.slow
+
 
 def labels_of(ax):
     return next(child for child in ax.get_children() if isinstance(child, Labels)).texts

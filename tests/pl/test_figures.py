@@ -18,6 +18,8 @@ from matplotlib.figure import Figure
 import diffnb as dn
 from diffnb.pl import _style
 
+pytestmark = pytest.mark.slow
+
 OF_DISC = {
     "disc_significance": (dn.pl.disc_significance, Axes),
     "disc_vectors": (dn.pl.disc_vectors, Figure),

@@ -7,6 +7,8 @@ import scipy.sparse as sp
 import diffnb as dn
 from diffnb.pl._graph import spread
 
+pytestmark = pytest.mark.slow
+
 
 def chosen(adata, n_features, groups):
     """Features by their best rank, then group by group: written plainly."""

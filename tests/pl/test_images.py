@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 
 import diffnb as dn
 
+pytestmark = pytest.mark.slow
+
 
 def plain(adata, values):
     image = np.full(tuple(adata.uns["features"]["shape"]), np.nan)

@@ -9,6 +9,8 @@ from matplotlib.colors import to_rgb
 
 import diffnb as dn
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found():

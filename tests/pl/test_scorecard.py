@@ -13,6 +13,8 @@ from diffnb.get._scorecard import scorecard as read
 from diffnb.pl._scorecard import MOST_PAIRS, leading, scorecard
 from diffnb.tl._scorecard import scorecard as compute
 
+pytestmark = pytest.mark.slow
+
 mpl.use("Agg")
 
 

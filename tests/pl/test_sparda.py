@@ -15,6 +15,8 @@ import diffnb as dn
 from diffnb.pl import _sparda
 from diffnb.pl._style import PALETTE
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {
     "sparda": dn.pl.sparda,
     "sparda_path": dn.pl.sparda_path,

@@ -402,6 +402,7 @@ class TestNeighbors:
             dn.tl.disc(adata, "condition", **options)
         assert "disc" not in adata.uns
 
+    @pytest.mark.slow
     def test_approximate_neighbours_give_the_groups_of_exact_ones(self, monkeypatch):
         """Easy data: groups of 50 at ρ = .8, of which approximate neighbours are nearly all exact."""
         monkeypatch.setattr("diffnb.core.spectral.feature_knn.FEW", 300)

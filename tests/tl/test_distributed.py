@@ -13,7 +13,8 @@ import diffnb as dn
 from diffnb.core.arrays import distributed as cluster
 from diffnb.core.runtime.progress import progress_callback
 
-pytestmark = pytest.mark.filterwarnings("default")  # dask warns of many things on its way down
+# dask warns of many things while it shuts down
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 
 @pytest.fixture(scope="module")

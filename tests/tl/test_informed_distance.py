@@ -306,6 +306,7 @@ class TestSaving:
         pd.testing.assert_frame_equal(dn.get.informed_eigenvalues(back), dn.get.informed_eigenvalues(types))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("local", [False, True])
 def test_scanpy_works_on_the_metric(local):

@@ -9,6 +9,8 @@ import scipy.sparse as sp
 
 import diffnb as dn
 
+pytestmark = pytest.mark.slow
+
 READERS = (dn.get.sparda, dn.get.sparda_summary, dn.get.sparda_path, dn.get.sparda_projection)
 
 

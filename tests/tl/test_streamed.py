@@ -21,6 +21,8 @@ from diffnb.core.sparda.divergence import DIVERGENCES
 from diffnb.core.sparda.labelings import labelings_of
 from diffnb.core.sparda.path import Search, _best_singles, follow
 
+pytestmark = pytest.mark.slow
+
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 

@@ -15,6 +15,8 @@ from diffnb.core.disc import permutable as pooled
 from diffnb.core.disc.algorithm import Settings
 from diffnb.core.scorecard import correlation_blocks
 
+pytestmark = pytest.mark.slow
+
 DISC = {
     "as it is": {},
     "within": {"standardize": "within"},

@@ -1,50 +1,49 @@
-// The lines that reproduce what is on screen, and a button that copies them.
+// @ts-check
+/** The lines that reproduce what is on screen, and a button that copies them. */
+/** @import { CodeTraits, View } from './types.js' */
 
+import { append, appendButton } from './shared/dom.js';
+import { listen } from './shared/model.js';
+
+const MESSAGE_MS = 3000;
+
+/**
+ * Copy a text; false where only its source on the page could be selected.
+ *
+ * @param {string} text
+ * @param {HTMLElement} source
+ */
 async function copy(text, source) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // no clipboard for pages without a secure address: select the text and ask the browser
-    const range = document.createRange();
-    range.selectNodeContents(source);
-    const selection = getSelection();
-    selection.removeAllRanges();
-    selection.addRange(range);
-    return document.execCommand("copy");
+    // pages without a secure origin have no clipboard: select the text and ask the browser
+    getSelection()?.selectAllChildren(source);
+    return document.execCommand('copy');
   }
 }
 
+/** @param {View<CodeTraits>} view */
 function render({ model, el }) {
-  el.classList.add("diffnb-code");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "diffnb-button";
-  button.textContent = "Copy code";
-  const said = document.createElement("span");
-  said.setAttribute("role", "status");
-  said.className = "diffnb-hint";
-  const note = document.createElement("p");
-  note.className = "diffnb-hint";
-  const lines = document.createElement("pre");
-  lines.tabIndex = 0;
-  lines.setAttribute("aria-label", "Python code");
-  el.append(button, said, note, lines);
-  button.addEventListener("click", async () => {
-    const done = await copy(model.get("code"), lines);
-    said.textContent = done ? "Copied." : "Selected: press Ctrl+C.";
-    setTimeout(() => (said.textContent = ""), 3000);
+  el.classList.add('diffnb-code');
+  appendButton(el, 'Copy code', async () => {
+    const copied = await copy(model.get('code'), lines);
+    message.textContent = copied ? 'Copied.' : 'Selected: press Ctrl+C.';
+    setTimeout(() => message.replaceChildren(), MESSAGE_MS);
   });
+  const message = append(el, 'span', { role: 'status', class: 'diffnb-hint' });
+  const note = append(el, 'p', { class: 'diffnb-hint' });
+  const lines = append(el, 'pre', { tabindex: '0', 'aria-label': 'Python code' });
 
   function update() {
-    lines.textContent = model.get("code");
-    note.textContent = model.get("note");
-    note.hidden = !model.get("note");
+    lines.textContent = model.get('code');
+    note.textContent = model.get('note');
+    note.hidden = !model.get('note');
   }
 
-  model.on("change:code change:note", update);
   update();
-  return () => model.off("change:code change:note", update);
+  return listen(model, { 'change:code': update, 'change:note': update });
 }
 
 export default { render };

@@ -1,103 +1,129 @@
-// State of a panel: progress, a message, notes, a folded traceback. All names arrive as text and stay text.
+// @ts-check
+/** State of a panel: progress, a message, notes, a folded traceback. */
+/** @import { Cleanup, StatusTraits, View } from './types.js' */
 
-function luminance(element) {
-  // the first ancestor that paints a background decides
-  for (let node = element; node; node = node.parentElement) {
-    const parts = (getComputedStyle(node).backgroundColor.match(/[\d.]+/g) || []).map(Number);
-    if (parts.length >= 3 && (parts.length < 4 || parts[3] > 0.5)) {
-      return (0.299 * parts[0] + 0.587 * parts[1] + 0.114 * parts[2]) / 255;
-    }
-  }
-  return matchMedia("(prefers-color-scheme: dark)").matches && getComputedStyle(document.documentElement).colorScheme.includes("dark")
-    ? 0
-    : 1;
-}
+import { append } from './shared/dom.js';
+import { listen, save } from './shared/model.js';
+import { backgroundLuminance, onThemeChange } from './shared/theme.js';
 
+/** The frame is in the page, and styled, this long after the view is made. */
+const FIRST_THEME_CHECK_MS = 50;
+
+/**
+ * Hide the static picture of a panel while the panel is live. The picture is recognised by a mark within its bytes.
+ *
+ * @param {string} mark
+ * @returns {Cleanup}
+ */
 function hideStaticPicture(mark) {
-  // the picture that stands for this panel in a saved notebook is marked inside its own bytes
-  if (!mark) return () => {};
+  if (!mark) {
+    return () => {};
+  }
   const picture = `img[src*="${mark}"], img[alt="diffnb ${mark}"]`;
-  const style = document.createElement("style");
+  const style = append(document.head, 'style');
   style.textContent =
     `:is(${picture}) { display: none !important; }\n` +
     `.jp-OutputArea-child:has(:is(${picture})) { display: none !important; }`;
-  document.head.append(style);
   return () => style.remove();
 }
 
-function element(tag, className, parent) {
-  const made = document.createElement(tag);
-  made.className = className;
-  parent.append(made);
-  return made;
+/**
+ * Append the elements of the view.
+ *
+ * @param {HTMLElement} el
+ */
+function build(el) {
+  el.classList.add('diffnb-status');
+  const row = append(el, 'div', { class: 'diffnb-status-row' });
+  const bar = append(row, 'progress', { class: 'diffnb-progress', 'aria-label': 'progress' });
+  const message = append(row, 'span', { class: 'diffnb-message', role: 'status', 'aria-live': 'polite' });
+  const notes = append(el, 'ul', { class: 'diffnb-notes' });
+  const details = append(el, 'details', { class: 'diffnb-details' });
+  append(details, 'summary', {}, 'Traceback');
+  const traceback = append(details, 'pre', { class: 'diffnb-trace', tabindex: '0' });
+  return { bar, message, notes, details, traceback };
 }
 
-function render({ model, el }) {
-  el.classList.add("diffnb-status");
-  const row = element("div", "diffnb-status-row", el);
-  const bar = element("progress", "diffnb-progress", row);
-  bar.setAttribute("aria-label", "progress");
-  const message = element("span", "diffnb-message", row);
-  message.setAttribute("role", "status");
-  message.setAttribute("aria-live", "polite");
-  const notes = element("ul", "diffnb-notes", el);
-  const folded = element("details", "diffnb-details", el);
-  element("summary", "", folded).textContent = "Traceback";
-  const trace = element("pre", "diffnb-trace", folded);
-  trace.tabIndex = 0;
-
-  function update() {
-    const state = model.get("state");
-    el.dataset.state = state;
-    const total = model.get("total");
-    bar.hidden = state !== "running" && state !== "stopping";
-    if (total > 0) {
-      bar.max = total;
-      bar.value = model.get("done");
-    } else {
-      bar.removeAttribute("value");
-    }
-    const step = model.get("step");
-    const counted = step && total > 0 ? ` · ${step} ${model.get("done")} of ${total}` : step ? ` · ${step}` : "";
-    message.textContent = model.get("message") + (bar.hidden ? "" : counted);
-    notes.replaceChildren(
-      ...model.get("notes").map((note) => {
-        const item = document.createElement("li");
-        item.textContent = note;
-        return item;
-      }),
-    );
-    notes.hidden = model.get("notes").length === 0;
-    folded.hidden = !model.get("details");
-    trace.textContent = model.get("details");
+/**
+ * What a running panel is doing, such as ` · permutations 3 of 99`.
+ *
+ * @param {string} step
+ * @param {number} done
+ * @param {number} total
+ */
+export function describeProgress(step, done, total) {
+  if (!step) {
+    return '';
   }
+  return total > 0 ? ` · ${step} ${done} of ${total}` : ` · ${step}`;
+}
 
-  function look() {
-    if (!el.isConnected) return;
-    const dark = luminance(el) < 0.5;
-    for (const panel of document.querySelectorAll(".diffnb-panel")) {
-      if (panel.contains(el)) panel.dataset.dark = String(dark);
-    }
-    if (dark !== model.get("dark")) {
-      model.set("dark", dark);
-      model.save_changes();
+/**
+ * Show the traits of the model.
+ *
+ * @param {View<StatusTraits>} view
+ * @param {ReturnType<typeof build>} parts
+ */
+function update({ model, el }, { bar, message, notes, details, traceback }) {
+  const [state, step, done, total] = [model.get('state'), model.get('step'), model.get('done'), model.get('total')];
+  const running = state === 'running' || state === 'stopping';
+  el.dataset.state = state;
+  bar.hidden = !running;
+  if (total > 0) {
+    bar.max = total;
+    bar.value = done;
+  } else {
+    bar.removeAttribute('value');
+  }
+  message.textContent = model.get('message') + (running ? describeProgress(step, done, total) : '');
+  notes.replaceChildren();
+  for (const note of model.get('notes')) {
+    append(notes, 'li', {}, note);
+  }
+  notes.hidden = model.get('notes').length === 0;
+  details.hidden = !model.get('details');
+  traceback.textContent = model.get('details');
+}
+
+/**
+ * Report to the panel and to the kernel whether the page is dark.
+ *
+ * @param {View<StatusTraits>} view
+ */
+function reportTheme({ model, el }) {
+  if (!el.isConnected) {
+    return;
+  }
+  const dark = backgroundLuminance(el) < 0.5;
+  for (const panel of document.querySelectorAll('.diffnb-panel')) {
+    if (panel instanceof HTMLElement && panel.contains(el)) {
+      panel.dataset.dark = String(dark);
     }
   }
-
-  const showAgain = hideStaticPicture(model.get("mark"));
-  const themes = new MutationObserver(() => setTimeout(look, 300));
-  for (const node of [document.body, document.documentElement]) {
-    themes.observe(node, { attributes: true, attributeFilter: ["class", "data-jp-theme-name", "data-jp-theme-light", "style"] });
+  if (dark !== model.get('dark')) {
+    save(model, 'dark', dark);
   }
-  const onChange = ["state", "message", "notes", "details", "step", "done", "total"].map((name) => `change:${name}`).join(" ");
-  model.on(onChange, update);
-  update();
-  const first = setTimeout(look, 50);
+}
+
+/** @param {View<StatusTraits>} view */
+function render(view) {
+  const { model, el } = view;
+  const parts = build(el);
+  const show = () => update(view, parts);
+  const report = () => reportTheme(view);
+  show();
+  const firstCheck = setTimeout(report, FIRST_THEME_CHECK_MS);
+  const traits = ['state', 'message', 'notes', 'details', 'step', 'done', 'total'];
+  const cleanups = [
+    () => clearTimeout(firstCheck),
+    onThemeChange(report),
+    hideStaticPicture(model.get('mark')),
+    listen(model, Object.fromEntries(traits.map(trait => [`change:${trait}`, show])))
+  ];
   return () => {
-    clearTimeout(first);
-    themes.disconnect();
-    showAgain();
-    model.off(onChange, update);
+    for (const cleanup of cleanups) {
+      cleanup();
+    }
   };
 }
 

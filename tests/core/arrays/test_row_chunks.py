@@ -1,33 +1,14 @@
-"""Matrices that are read in runs of rows: whatever the chunks, the numbers are those of the matrix in memory."""
+"""Matrices that are read in row blocks: whatever the chunks, the numbers are those of the matrix in memory."""
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from streams import CHUNKINGS, KINDS, dense_chunks, sparse_chunks
+from streams import dense_chunks, sparse_chunks
 
-from diffnb.core.arrays import column_blocks as slabs
-from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import ops as arrays
 from diffnb.core.arrays import row_chunks as chunked
-
-
-@pytest.fixture
-def counts(rng):
-    return rng.poisson(0.7, size=(90, 26)).astype(float)
-
-
-@pytest.fixture(params=list(CHUNKINGS))
-def chunks(request):
-    return CHUNKINGS[request.param]
-
-
-@pytest.fixture(params=list(KINDS))
-def streamed(request, chunks, counts, set_memory):
-    """The counts in chunks, in runs of a few rows."""
-    set_memory(4 * 8 * 26 * 20)
-    return chunked.chunked(KINDS[request.param](counts, *chunks))
 
 
 def test_it_is_what_it_is_made_of(streamed, counts):
@@ -62,49 +43,11 @@ def test_products_are_those_of_numpy(streamed, counts, rng):
     np.testing.assert_allclose(arrays.matmul(streamed[some], v), counts[some] @ v, atol=1e-12)
 
 
-def test_columns_come_in_blocks_within_memory(streamed, counts, set_memory):
-    set_memory(4 * 90 * 26 * 8 // 2)
-    found = list(slabs.load_column_blocks([streamed[:40], streamed[40:]]))
-    assert len(found) >= 2
-    for where, (first, second) in found:
-        np.testing.assert_array_equal(arrays.dense64(first), counts[:40, where])
-        np.testing.assert_array_equal(arrays.dense64(second), counts[40:, where])
-    assert [where.start for where, _ in found[1:]] == [where.stop for where, _ in found[:-1]]
-
-
 def test_bad_values_are_counted_by_column(chunks, counts):
     counts[3, 2], counts[70, 2], counts[5, 7] = np.nan, np.inf, -np.inf
     seen = arrays.count_not_finite(chunked.chunked(dense_chunks(counts, *chunks)))
     assert seen.nonzero()[0].tolist() == [2, 7]
     assert seen[2] == 2
-
-
-def test_one_pass_gives_the_sums_of_several_parts(streamed, counts):
-    halves = [streamed[np.arange(0, 90, 2)], streamed[np.arange(1, 90, 2)]]
-    found = sums.gram_stats(halves)
-    for offset, part in enumerate(found):
-        x = counts[offset::2]
-        np.testing.assert_allclose(part.gram(slice(0, 26)), x.T @ x, atol=1e-9)
-        mean, square = part.moments()
-        np.testing.assert_allclose(mean, x.mean(axis=0), atol=1e-12)
-        np.testing.assert_allclose(square, (x**2).mean(axis=0), atol=1e-12)
-    assert sums.gram_stats(halves)[0] is found[0], "read again"
-
-
-def test_a_large_mean_costs_no_digits(rng):
-    x = 1e6 + rng.normal(size=(300, 5))
-    (found,) = sums.gram_stats([chunked.chunked(dense_chunks(x, 40))])
-    _, variance = found.mean_and_variance()
-    np.testing.assert_allclose(variance, x.var(axis=0), rtol=1e-9)
-
-
-@pytest.mark.parametrize("make", [dense_chunks, sparse_chunks])
-def test_single_precision_is_summed_in_double(make, rng):
-    x = rng.gamma(2.0, size=(20_000, 3)).astype(np.float32)
-    (found,) = sums.gram_stats([chunked.chunked(make(x, 5000))])
-    mean, variance = found.mean_and_variance()
-    np.testing.assert_allclose(mean, x.astype(float).mean(axis=0), rtol=1e-12)
-    np.testing.assert_allclose(variance, x.astype(float).var(axis=0), rtol=1e-11)
 
 
 def test_a_run_is_a_few_chunks_and_never_the_whole(counts, set_memory):

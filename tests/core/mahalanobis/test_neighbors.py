@@ -114,6 +114,7 @@ class TestCandidates:
 
 
 class TestGraph:
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore")
     def test_weights_are_those_of_umap(self, rng):
         from umap.umap_ import fuzzy_simplicial_set

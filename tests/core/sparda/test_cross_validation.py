@@ -59,6 +59,7 @@ def test_samples_that_hold_both_sides_are_held_out_from_both(rng):
         assert set(samples[0][fold.held_out[0]]) == set(samples[1][fold.held_out[1]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_sample", [False, True])
 def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations, by_sample):
     """Fold after fold, with the exact distance of single samples: the plain way."""
@@ -78,6 +79,7 @@ def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations
     np.testing.assert_allclose(table, expected, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_cross_validation_finds_the_number_of_features():
     """Always all six, in most of the draws no other, never more than two others."""
     others = []

@@ -313,6 +313,7 @@ class TestSignificance:
     def test_p_values_never_fall_below_one_in_n_plus_one(self, populations):
         assert sparda(*populations, Settings(n_permutations=19))[0].pval == 0.05
 
+    @pytest.mark.slow
     def test_two_samples_of_one_population_are_not_told_apart(self):
         rejected = 0
         for seed in range(20):
@@ -320,6 +321,7 @@ class TestSignificance:
             rejected += sparda(x, y, Settings(n_permutations=9, seed=seed))[0].pval <= 0.1
         assert rejected <= 6  # more would come up once in 400 times at a level of 0.1
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("standardize", ["global", "within"])
     def test_a_difference_in_correlation_is_told(self, standardize, rng):
         x, y = rng.normal(size=(2, 80, 20))

@@ -127,6 +127,7 @@ def test_proposed_neighbours_are_put_in_order_at_their_exact_distance(rng, monke
     np.testing.assert_allclose(found.squared[some], squared[some], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatch, set_memory):
     monkeypatch.setattr(neighbors, "_descended", careless)
     points = points_of(planted(rng, n=400))
@@ -139,6 +140,7 @@ def test_too_many_observations_are_projected_for_the_search_only(rng, monkeypatc
     np.testing.assert_allclose(found.squared, squared, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_descent_finds_most_neighbours_and_the_same_twice(rng):
     """The one test here that waits for Numba."""
     points = standardized_within(planted(rng))

@@ -1,0 +1,52 @@
+// @ts-check
+/** Reads what the kernel has sent into the state. */
+/** @import { FeatureMap } from './types.js' */
+
+import { asBytes, asFloats } from './buffers.js';
+import { showLegend } from './legend.js';
+import { showAll } from './navigation.js';
+import { boundsOf, countOf, drawingOrderOf, steppingOrderOf } from './points.js';
+import { showSelection } from './selection.js';
+
+const HELP =
+  'Drag to pan, Shift and drag (or Lasso) to select. Keys: arrows pan, + and − zoom, 0 shows all, ' +
+  'n and p step through features, Space selects, Escape clears.';
+
+/**
+ * Read the positions and the selection, and show all features.
+ *
+ * @param {FeatureMap} map
+ */
+export function readPoints(map) {
+  const { model, parts, state } = map;
+  const points = asFloats(model.get('points'));
+  state.points = points;
+  state.bounds = boundsOf(points);
+  state.steppingOrder = steppingOrderOf(points);
+  state.names.clear();
+  state.hovered = state.focused = -1;
+  parts.overlay.setAttribute('aria-label', `Map of ${countOf(points)} features. ${HELP}`);
+  readSelection(map);
+  showAll(map);
+}
+
+/**
+ * Read the colour codes and their palette. Names are requested again, since they include the value of the feature.
+ *
+ * @param {FeatureMap} map
+ */
+export function readColors(map) {
+  const { model, parts, state } = map;
+  state.codes = asBytes(model.get('codes'));
+  state.colors = asBytes(model.get('colors'));
+  state.shapes = asBytes(model.get('shapes'));
+  state.drawingOrder = drawingOrderOf(state.codes);
+  state.names.clear();
+  showLegend(parts.legend, model.get('legend'), state.colors);
+  map.redraw();
+}
+
+/** @param {FeatureMap} map */
+export function readSelection(map) {
+  showSelection(map, asBytes(map.model.get('selection')));
+}

@@ -1,0 +1,33 @@
+"""The modules of a view on a page of its own, without Jupyter."""
+
+from __future__ import annotations
+
+import pytest
+
+from diffnb.panels._feature_map import FeatureMap
+from diffnb.panels._feature_table import FeatureTable
+from diffnb.panels._views import CodeView, Picture, Status
+
+ADDRESS = "http://views.invalid/"
+#: as anywidget does
+IMPORT = """async text => {
+    const url = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+    return typeof (await import(url)).default.render;
+}"""
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("widget", [CodeView, FeatureMap, FeatureTable, Picture, Status], ids=lambda w: w.__name__)
+def test_a_page_that_allows_scripts_from_blobs_only_can_load_every_view(page, widget):
+    policy = {"Content-Security-Policy": "default-src 'none'; script-src blob:"}
+    page.route(ADDRESS, lambda route: route.fulfill(body="<p>page</p>", content_type="text/html", headers=policy))
+    page.goto(ADDRESS)
+    assert page.evaluate(IMPORT, widget._esm) == "function"
+    data = "import('data:text/javascript,export default 1').then(() => 'loaded', () => 'refused')"
+    assert page.evaluate(f"() => {data}") == "refused", "the policy is not in force"
