@@ -132,7 +132,7 @@ def clusters(_: argparse.Namespace) -> dict[str, Any]:
             # the first 18 eigenvectors of the true covariance span the clusters
             span = truth @ truth.T
             labels = {
-                # one start of k-means++, what MATLAB's kmeans does unless told
+                # one start of k-means++, the default of MATLAB's kmeans
                 "random": KMeans(18, n_init=1, random_state=seed).fit_predict(adata.X.T),
                 "ward": cluster_features(data, 18),
                 "known": adata.var["cluster"].cat.codes.to_numpy(),
@@ -161,7 +161,7 @@ def split_accuracy(adata: ad.AnnData, first: np.ndarray) -> float:
 
 
 def embedding(_: argparse.Namespace) -> dict[str, Any]:
-    """Figure 8 with its controls: two types parted by the sign of the first diffusion component."""
+    """Figure 8 with its controls: two types separated by the sign of the first diffusion component."""
     methods: dict[str, dict[str, Any]] = {
         "informed, PCA's eigenvalues (paper)": TYPES,
         "the same, gradient": {**TYPES, "solver": "gradient"},
@@ -342,7 +342,7 @@ def p_value(adata: ad.AnnData, first: np.ndarray) -> float:
 
 
 def survival(_: argparse.Namespace) -> dict[str, Any]:
-    """Section 6 on data at hand: log-rank p of the split by the first diffusion component, patients drawn anew."""
+    """Section 6: log-rank p of the split by the first diffusion component, for repeated draws of patients."""
     paper: dict[str, Any] = {"local": True, "n_components": 6, "n_neighbors": 20}
     methods: dict[str, dict[str, Any] | None] = {
         "Euclidean": None,

@@ -71,7 +71,7 @@ class _Widths:
     values: Floats
     #: k-th neighbour of every observation
     kth: Ints
-    #: derivative of the width, or of its own, by every observation's squared k-th distance
+    #: derivative of the common width, or of each observation's width, by its squared k-th distance
     shares: Floats
 
 

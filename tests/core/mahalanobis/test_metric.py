@@ -104,7 +104,7 @@ class TestParts:
     def test_the_pseudo_inverse_excludes_rounding(self):
         np.testing.assert_allclose(inverse_root(np.array([[4.0, 1e-12], [0.0, 0.0]])), [[0.5, 0], [0, 0]])
 
-    def test_the_floor_is_what_is_left_over_samples(self):
+    def test_the_floor_is_the_remaining_variance_over_observations(self):
         found = chosen_eigenvalues("floor", np.array([3.0, 1.0]), np.zeros(2), 14.0, 5)
         np.testing.assert_allclose(found, [5.0, 3.0])
 
