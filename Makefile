@@ -12,7 +12,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 # the sources of the JupyterLab extension, without what its build writes
 LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/lib/*' -not -path '*/generated/*' \
-	-not -path '*/__pycache__/*' -not -name .built -not -name .checked)
+	-not -path '*/__pycache__/*' -not -name .built -not -name .checked) diffnb/_candidates.py
 # the views of the panels, which are checked and tested together with the extension
 VIEWS := $(shell find diffnb/panels/static -type f)
 

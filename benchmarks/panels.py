@@ -154,7 +154,7 @@ def part_map() -> dict[str, object]:
         page.get_by_role("button", name="Pan", exact=True).click()
         pans = [page.evaluate(PAN) for _ in range(REPEATS)]
         panning = largest(lab)
-        page.get_by_label("across", exact=True).select_option(label="vector_3")
+        page.get_by_label("x axis", exact=True).select_option(label="vector_3")
         page.wait_for_timeout(2000)
         axes = largest(lab)
         page.get_by_label("colour", exact=True).select_option(label="score")

@@ -16,15 +16,18 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import core, datasets, get, panels, pl, tl  # noqa: F401
+    from ._settings import settings
 
-_ROOMS = ("core", "datasets", "get", "panels", "pl", "tl")
-__all__ = ["__version__", *_ROOMS]
+_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "tl")
+__all__ = ["__version__", "settings", *_SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:
-    # rooms load on first use, so that `import diffnb` costs nothing beyond itself
-    if name in _ROOMS:
+    # subpackages load on first use, so that `import diffnb` costs nothing beyond itself
+    if name in _SUBPACKAGES:
         return importlib.import_module(f".{name}", __name__)
+    if name == "settings":
+        return importlib.import_module("._settings", __name__).settings
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

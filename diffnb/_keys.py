@@ -1,12 +1,24 @@
-"""Every slot name of every result, once.
+"""Every slot and column name of every result, once.
 
-A key is what the user gives as `key_added`; from it follow the places in the AnnData.
+A key is what the user gives as `key_added`; from it follow the slots of the AnnData.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+#: places of an AnnData that hold results by name
+PLACES = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
+
+#: a place of an AnnData and a name in it, such as `("varm", "disc")`
+Slot = tuple[str, str]
+
+#: the feature group of all features that belong to no group
+BACKGROUND_GROUP = "background"
 
 
 def plain(name: str) -> str:
@@ -15,130 +27,159 @@ def plain(name: str) -> str:
 
 
 def unique(names: Sequence[str]) -> list[str]:
-    """Tell apart names that became equal."""
+    """Make names unique by numbering the repeated ones."""
     seen: dict[str, int] = {}
-    told_apart = []
+    numbered = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        told_apart.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
-    return told_apart
+        numbered.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+    return numbered
+
+
+def counted(name: str, n: int) -> list[str]:
+    """Name `n` columns of the same kind, from 1."""
+    return [f"{name}_{i + 1}" for i in range(n)]
+
+
+def by_group(groups: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Name the stored columns of each condition: `by_group(["A"], ["score"])["A"]["score"]` is `"A_score"`."""
+    stored = iter(unique([f"{plain(group)}_{name}" for group in groups for name in names]))
+    return {group: {name: next(stored) for name in names} for group in groups}
 
 
 @dataclass(frozen=True, slots=True)
-class DiscKeys:
-    """Where `tl.disc` and its companions keep their results."""
+class Keys:
+    """Slots of the results under one key, the names that most tools share."""
 
-    key: str = "disc"
+    key: str
 
-    @property
-    def uns(self) -> str:
-        """Parameters, σ, p-values and what was chosen."""
-        return self.key
-
-    @property
-    def varm(self) -> str:
-        """Vectors, score, stability and spread of every feature, a column each."""
-        return self.key
-
-    @property
-    def obsm(self) -> str:
-        """Meta-features of every observation."""
-        return f"X_{self.key}"
-
-    def feature_groups(self, groups: Sequence[str]) -> list[str]:
-        """Name the `var` columns that hold the feature groups, one a condition."""
-        return unique([f"{self.key}_{plain(group)}" for group in groups])
-
-
-@dataclass(frozen=True, slots=True)
-class DiffmapKeys:
-    """Where `tl.feature_diffmap` keeps its results."""
-
-    key: str = "feature_diffmap"
+    #: how to make such results, for errors
+    made_by: ClassVar[str]
+    #: what an entry of `uns` holds if it is one of these results
+    entries: ClassVar[tuple[str, ...]]
 
     @property
     def uns(self) -> str:
-        """Parameters and eigenvalues."""
-        return self.key
-
-    @property
-    def varm(self) -> str:
-        """Diffusion vectors of every feature, a column each."""
-        return self.key
-
-
-@dataclass(frozen=True, slots=True)
-class ChangeKeys:
-    """Where `tl.feature_change` keeps its results."""
-
-    key: str = "feature_change"
-
-    @property
-    def uns(self) -> str:
-        """Parameters and the two conditions."""
+        """What describes the results as a whole, with the parameters of the call."""
         return self.key
 
     @property
     def var(self) -> str:
-        """How far every feature moves between the conditions."""
-        return self.key
-
-
-@dataclass(frozen=True, slots=True)
-class ScorecardKeys:
-    """Where `tl.scorecard` keeps its results."""
-
-    key: str = "scorecard"
-
-    @property
-    def uns(self) -> str:
-        """Parameters and the pairs of conditions."""
+        """One value per feature."""
         return self.key
 
     @property
     def varm(self) -> str:
-        """Statistics and p-values of every feature, a column each."""
-        return self.key
-
-
-@dataclass(frozen=True, slots=True)
-class SpardaKeys:
-    """Where `tl.sparda` and `tl.pda` keep their results."""
-
-    key: str = "sparda"
-
-    @property
-    def uns(self) -> str:
-        """Parameters, pairs, objectives, p-values and the path along the number of features."""
-        return self.key
-
-    @property
-    def varm(self) -> str:
-        """Weights of every feature, a column per comparison and projection."""
+        """Several values per feature, a table with named columns."""
         return self.key
 
     @property
     def obsm(self) -> str:
-        """Projections of every observation, columns in the same order."""
+        """Several values per observation."""
         return f"X_{self.key}"
 
-    def columns(self, pairs: Sequence[tuple[str, str]], n_projections: int) -> list[str]:
-        """Name the columns of weights, comparison by comparison."""
-        return unique(
-            [f"{plain(g)}_vs_{plain(r)}_{i + 1}" for g, r in pairs for i in range(n_projections)],
-        )
+    def owned(self, adata: Any, /) -> list[Slot]:
+        """List the slots that earlier calls under this key have written and that still exist."""
+        entry = adata.uns.get(self.uns)
+        if entry is None:
+            return []
+        written = [*_recorded(entry, self.key), ("uns", self.uns)]
+        return [(place, name) for place, name in written if name in getattr(adata, place)]
+
+
+def _recorded(entry: Any, key: str) -> list[Slot]:
+    call = entry.get("call") if isinstance(entry, Mapping) else None
+    # an entry that was copied to another key lists the slots of the original, which are not for the copy to remove
+    if call is None or str(call["key"]) != key:
+        return []
+    slots = [str(slot).partition("/") for slot in np.atleast_1d(call["slots"])]
+    return [(place, name) for place, _, name in slots if place in PLACES]
 
 
 @dataclass(frozen=True, slots=True)
-class InformedKeys:
-    """Where `tl.informed_distance` keeps its results; the first three are what scanpy reads."""
+class DiscKeys(Keys):
+    """`tl.disc`: `varm` with vectors, score, stability and spread; `obsm` with the meta-features."""
+
+    key: str = "disc"
+    made_by: ClassVar[str] = "tl.disc(adata, groupby)"
+    entries: ClassVar[tuple[str, ...]] = ("sigma", "groups", "group_columns", "n_leading", "params")
+
+    def feature_groups(self, groups: Sequence[str]) -> list[str]:
+        """Name the `var` columns that hold the feature groups, one per condition."""
+        return unique([f"{self.key}_{plain(group)}" for group in groups])
+
+    def columns(
+        self, groups: Sequence[str], n_vectors: int, *, stability: bool, spread: bool
+    ) -> dict[str, dict[str, str]]:
+        """Name the columns of `varm`, for each condition."""
+        names = [*counted("vector", n_vectors), "score", *(["stability"] if stability else [])]
+        return by_group(groups, [*names, *(counted("spread", n_vectors) if spread else [])])
+
+    def meta_features(self, groups: Sequence[str], n_vectors: int) -> list[str]:
+        """Name the columns of `obsm`, condition by condition."""
+        return unique([f"{plain(group)}_{i + 1}" for group in groups for i in range(n_vectors)])
+
+
+@dataclass(frozen=True, slots=True)
+class DiffmapKeys(Keys):
+    """`tl.feature_diffmap`: `varm` with the diffusion vectors."""
+
+    key: str = "feature_diffmap"
+    made_by: ClassVar[str] = "tl.feature_diffmap(adata, groupby)"
+    entries: ClassVar[tuple[str, ...]] = ("eigenvalues", "groups")
+
+    def columns(self, groups: Sequence[str], n_vectors: int) -> dict[str, dict[str, str]]:
+        """Name the columns of `varm`, for each condition."""
+        return by_group(groups, counted("vector", n_vectors))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeKeys(Keys):
+    """`tl.feature_change`: `var` with the distance between the conditions."""
+
+    key: str = "feature_change"
+    made_by: ClassVar[str] = "tl.feature_change(adata, groupby)"
+    entries: ClassVar[tuple[str, ...]] = ("groups", "neighbors", "params")
+
+
+@dataclass(frozen=True, slots=True)
+class ScorecardKeys(Keys):
+    """`tl.scorecard`: `varm` with statistics and p-values."""
+
+    key: str = "scorecard"
+    made_by: ClassVar[str] = "tl.scorecard(adata, groupby)"
+    entries: ClassVar[tuple[str, ...]] = ("pairs", "params")
+
+    def prefixes(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
+        """Name the comparisons, group and reference; columns of `varm` begin with it."""
+        return unique([f"{plain(group)}_vs_{plain(reference)}" for group, reference in pairs])
+
+    def columns(self, prefix: str, kinds: Sequence[str]) -> dict[str, str]:
+        """Name the columns of `varm` of one comparison."""
+        names = [f"{kind}_{value}" for kind in kinds for value in ("stat", "pval", "pval_adj")]
+        return {name: f"{prefix}_{name}" for name in [*names, "kind"]}
+
+
+@dataclass(frozen=True, slots=True)
+class SpardaKeys(Keys):
+    """`tl.sparda` and `tl.pda`: `varm` with weights, `obsm` with projections, columns in the same order."""
+
+    key: str = "sparda"
+    made_by: ClassVar[str] = "tl.sparda(adata, groupby)"
+    entries: ClassVar[tuple[str, ...]] = ("pairs", "columns", "objective", "path", "share")
+
+    def columns(self, pairs: Sequence[tuple[str, str]], n_projections: int) -> list[str]:
+        """Name the columns of `varm` and `obsm`, comparison by comparison."""
+        return unique([f"{plain(g)}_vs_{plain(r)}_{i + 1}" for g, r in pairs for i in range(n_projections)])
+
+
+@dataclass(frozen=True, slots=True)
+class InformedKeys(Keys):
+    """`tl.informed_distance`: a neighbour graph as scanpy reads it, and the metric; `varm` with its directions."""
 
     key: str = "informed"
-
-    @property
-    def uns(self) -> str:
-        """Parameters, eigenvalues, the gap statistic; scanpy's `neighbors_key`."""
-        return self.key
+    made_by: ClassVar[str] = "tl.informed_distance(adata)"
+    entries: ClassVar[tuple[str, ...]] = ("distances_key", "has_pairwise", "n_components", "diffmap_evals")
 
     @property
     def distances(self) -> str:
@@ -156,19 +197,9 @@ class InformedKeys:
         return f"{self.key}_pairwise"
 
     @property
-    def coordinates(self) -> str:
-        """`obsm`: points whose Euclidean distance is the global metric."""
-        return f"X_{self.key}"
-
-    @property
     def diffmap(self) -> str:
         """`obsm`: diffusion map of the metric."""
         return f"X_{self.key}_diffmap"
-
-    @property
-    def varm(self) -> str:
-        """Principal directions of the global metric, a column each."""
-        return self.key
 
     @property
     def clusters(self) -> str:
@@ -177,15 +208,12 @@ class InformedKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class SurvivalKeys:
-    """Where `tl.survival` keeps its results."""
+class SurvivalKeys(Keys):
+    """`tl.survival`: `uns` with curves and tests."""
 
     key: str = "survival"
-
-    @property
-    def uns(self) -> str:
-        """Parameters, curves and tests."""
-        return self.key
+    made_by: ClassVar[str] = "tl.survival(adata)"
+    entries: ClassVar[tuple[str, ...]] = ("curves", "tests", "n_events")
 
     @property
     def obs(self) -> str:
@@ -194,39 +222,18 @@ class SurvivalKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class DufsKeys:
-    """Where `tl.dufs` keeps its results."""
+class DufsKeys(Keys):
+    """`tl.dufs`: `var` with the selection, `varm` with gates."""
 
     key: str = "dufs"
-
-    @property
-    def uns(self) -> str:
-        """Parameters and how training went."""
-        return self.key
-
-    @property
-    def var(self) -> str:
-        """Whether a feature is selected."""
-        return self.key
-
-    @property
-    def varm(self) -> str:
-        """Gate and µ of every feature, a column each."""
-        return self.key
+    made_by: ClassVar[str] = "tl.dufs(adata)"
+    entries: ClassVar[tuple[str, ...]] = ("training", "scale", "params")
 
 
 @dataclass(frozen=True, slots=True)
-class LaplacianScoreKeys:
-    """Where `tl.laplacian_score` keeps its results."""
+class LaplacianScoreKeys(Keys):
+    """`tl.laplacian_score`: `var` with the score."""
 
     key: str = "laplacian_score"
-
-    @property
-    def uns(self) -> str:
-        """Parameters."""
-        return self.key
-
-    @property
-    def var(self) -> str:
-        """Score of every feature."""
-        return self.key
+    made_by: ClassVar[str] = "tl.laplacian_score(adata)"
+    entries: ClassVar[tuple[str, ...]] = ("params", "column")

@@ -14,8 +14,9 @@ import numpy as np
 from PIL import Image
 
 import diffnb as dn
+from diffnb.get._conditions import disc_conditions
 from diffnb.pl import _style
-from diffnb.pl._read import conditions, group_colors
+from diffnb.pl._read import group_colors
 
 WIDTH, HEIGHT, DPI = 1600, 500, 160
 INK = "#222222"
@@ -97,7 +98,7 @@ def draw_vectors(part, adata):
     place = {"left": 0.07, "right": 0.97, "bottom": BOTTOM, "top": TOP, "wspace": 0.18, "hspace": 0.08}
     axes = part.subplots(2, 2, gridspec_kw=place)
     colors = group_colors(adata, "disc")
-    for column, condition in zip(axes.T, conditions(adata, None, "disc"), strict=True):
+    for column, condition in zip(axes.T, disc_conditions(adata, None, "disc"), strict=True):
         vectors(column, condition, colors)
 
 

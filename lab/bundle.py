@@ -16,6 +16,8 @@ from pathlib import Path
 
 LAB = Path(__file__).resolve().parent
 NOTEBOOKS = LAB.parent / "notebooks"
+# part of the package that is embedded in the extension
+EMBEDDED = LAB.parent / "diffnb" / "_candidates.py"
 BUNDLE = LAB.parent / "diffnb" / "labextension"
 STAMP = LAB / ".built"
 # what the build itself writes, and what the bundle does not depend on
@@ -46,6 +48,7 @@ def fingerprint() -> str:
     for path in sources():
         digest.update(f"{path.relative_to(LAB).as_posix()}\0".encode())
         digest.update(hashlib.sha256(path.read_bytes()).digest())
+    digest.update(EMBEDDED.read_bytes())
     for name, cells in tutorials():
         digest.update(f"{name}\0{cells}\0".encode())
     return digest.hexdigest()

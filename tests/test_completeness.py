@@ -19,7 +19,6 @@ BASELINE = "a method that DiSC is compared with, not one to start from"
 EXEMPT = {
     ("feature_change", "panel"): BASELINE,
     ("feature_change", "sidebar"): BASELINE,
-    ("feature_change", "reader"): "one column of adata.var",
     ("feature_diffmap", "panel"): BASELINE,
     ("feature_diffmap", "sidebar"): BASELINE,
     ("laplacian_score", "sidebar"): "the reference of DUFS, shown in its panel",

@@ -1,4 +1,4 @@
-"""Simulated and real data with the truth beside them, and doors for a user's own images and time series."""
+"""Simulated and real data with known truth, and importers of images and time series."""
 
 from __future__ import annotations
 

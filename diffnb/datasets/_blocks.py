@@ -1,4 +1,4 @@
-"""What the simulators share: Gaussian blocks of features, and the AnnData that holds them and their truth."""
+"""Shared parts of the simulations: Gaussian blocks of features, and the AnnData that holds them and their truth."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import pandas as pd
 from scipy.linalg import block_diag
 from scipy.stats import ortho_group
 
-#: Standard deviation of a feature that belongs to no group.
+from .._keys import BACKGROUND_GROUP
+
+#: standard deviation of a feature that belongs to no group
 NOISE_SD = 0.8
-BACKGROUND = "background"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Consecutive features that behave alike.
+    """Consecutive features with one covariance.
 
-    `owner` is the condition to which the connectivity of the block is particular, empty where there is none.
+    `owner` is the condition that the connectivity of the block is particular to, empty if it is to none.
     """
 
     name: str
@@ -51,7 +52,7 @@ def decaying_eigenvalues(size: int, *, decay: float = 1.0) -> np.ndarray:
 def correlated_covariance(basis: np.ndarray, *, decay: float = 1.0) -> np.ndarray:
     """Covariance C Cᵀ with C = |V diag(λ) Vᵀ| taken entry by entry, V being `basis`.
 
-    The faster λ decays, the closer the block is to a single factor; without decay it is the identity.
+    The faster λ decays, the closer the covariance is to that of a single factor; without decay it is the identity.
     """
     root = np.abs((basis * decaying_eigenvalues(len(basis), decay=decay)) @ basis.T)
     return np.asarray(root @ root.T)
@@ -72,11 +73,16 @@ def noise_covariance(size: int) -> np.ndarray:
     return NOISE_SD**2 * np.eye(size)
 
 
-def draw(covariance: np.ndarray, n_obs: int, rng: np.random.Generator) -> np.ndarray:
+def draw_gaussian(covariance: np.ndarray, n_obs: int, rng: np.random.Generator) -> np.ndarray:
     """Gaussian observations Z Σ^½ with the symmetric square root of `covariance`."""
     values, vectors = np.linalg.eigh(covariance)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return np.asarray(rng.standard_normal((n_obs, len(covariance))) @ root)
+
+
+def with_factor(noise: np.ndarray, rho: float, rng: np.random.Generator) -> np.ndarray:
+    """Add one factor so that features have correlation `rho` and unchanged variance."""
+    return np.asarray(np.sqrt(rho) * rng.standard_normal((len(noise), 1)) + np.sqrt(1 - rho) * noise)
 
 
 def gaussian_toy(
@@ -87,10 +93,10 @@ def gaussian_toy(
     scale: float,
     rng: np.random.Generator,
 ) -> ad.AnnData:
-    """Draw every condition from its own block covariances and keep these as truth in `varp`."""
+    """Draw every condition from its block covariances, and store these as truth in `varp`."""
     require_at_least(2, n_obs=n_obs)
     matrices = {
-        condition: scale * np.hstack([draw(sigma, n_obs, rng) for sigma in sigmas])
+        condition: scale * np.hstack([draw_gaussian(sigma, n_obs, rng) for sigma in sigmas])
         for condition, sigmas in covariances.items()
     }
     adata = assemble(matrices, blocks)
@@ -100,7 +106,7 @@ def gaussian_toy(
 
 
 def assemble(matrices: Mapping[str, np.ndarray], blocks: Sequence[Block]) -> ad.AnnData:
-    """Stack one matrix a condition; write the block and the truth of each feature to `var`."""
+    """Stack one matrix per condition; write the block and the truth of each feature to `var`."""
     conditions = list(matrices)
     n_obs = [len(matrix) for matrix in matrices.values()]
     n_features = sum(block.size for block in blocks)
@@ -115,7 +121,7 @@ def assemble(matrices: Mapping[str, np.ndarray], blocks: Sequence[Block]) -> ad.
 
 
 def numbered(prefixes: Sequence[str], counts: Sequence[int]) -> list[str]:
-    """Names such as `A_001`, counted from one as in the papers, padded so that they sort."""
+    """Names such as `A_001`, counted from one as in the papers, with leading zeros so that they sort."""
     return [
         f"{prefix}_{i:0{len(str(count))}d}"
         for prefix, count in zip(prefixes, counts, strict=True)
@@ -132,7 +138,7 @@ def spread_over_features(blocks: Sequence[Block]) -> pd.Categorical:
 
 def truth_of(condition: str, blocks: Sequence[Block]) -> pd.Categorical:
     """Group of each feature that is particular to `condition`, background for all others."""
-    names = [block.name if block.owner == condition else BACKGROUND for block in blocks]
+    names = [block.name if block.owner == condition else BACKGROUND_GROUP for block in blocks]
     labels = np.repeat(names, [block.size for block in blocks])
-    own = [name for name in names if name != BACKGROUND]
-    return pd.Categorical(labels, categories=[BACKGROUND, *own])
+    own = [name for name in names if name != BACKGROUND_GROUP]
+    return pd.Categorical(labels, categories=[BACKGROUND_GROUP, *own])

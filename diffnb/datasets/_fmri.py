@@ -8,17 +8,18 @@ import pandas as pd
 from scipy.signal import lfilter
 from scipy.stats import gamma
 
-from ._blocks import BACKGROUND, require_at_least, require_between
+from .._keys import BACKGROUND_GROUP
+from ._blocks import require_at_least, require_between
 from ._import import from_parcels
 
-#: Seconds between scans, as in the Human Connectome Project.
-T_R = 0.72
-#: Scans between a block and the part of the response that is read as its own (4.3 s).
-DELAY = 6
-#: Scans of rest after each block, which are left out.
-GAP = 10
+#: time between scans, as in the Human Connectome Project
+T_R_SECONDS = 0.72
+#: delay of the response that is assigned to a block (4.3 s)
+DELAY_SCANS = 6
+#: rest after each block, which is left out
+REST_SCANS = 10
 
-#: Parcels in each network, from the 268-parcel atlas and the ten networks of its authors.
+#: parcels in each network, from the 268-parcel atlas and the ten networks of its authors
 NETWORK_SIZES = {
     "MF": 29,
     "FP": 34,
@@ -68,21 +69,21 @@ def nback_fmri(
     .. math:: a_{jt} = \sqrt{\rho_{kc}}\, b_j\, u_{kt} + \sqrt{1 - \rho_{kc}}\, e_{jt},
               \qquad u_k = \sqrt{0.9}\, v_k + \sqrt{0.1}\, v_0,
 
-    with white :math:`v, e \sim N(0, 1)` and loadings :math:`b_j \sim N(1, 0.15^2)` of each subject's own. The
+    with white :math:`v, e \sim N(0, 1)` and loadings :math:`b_j \sim N(1, 0.15^2)`, drawn for each subject. The
     signal is :math:`a_j` convolved with the double-gamma response
     :math:`h(t) = t^5 e^{-t}/5! - t^{15} e^{-t}/(6 \cdot 15!)`, plus white measurement noise, and is
     standardised for each subject. The condition enters through the coupling alone: :math:`\rho` of the
     fronto-parietal network FP is :math:`0.4 + q/2` in 2-back and :math:`0.4 - q/2` in 0-back, :math:`q`
-    being `contrast`; that of visual network VII is the other way round. Elsewhere it does not change: 0.55
-    in VI, 0.5 in VAs, 0.45 in Mot, 0.4 in the rest. So the visual networks are the strongest and the task is
-    not where the variance is.
+    being `contrast`; that of the visual network VII has the opposite signs. Elsewhere it does not change: 0.55
+    in VI, 0.5 in VAs, 0.45 in Mot, 0.4 in the rest. The visual networks are therefore the strongest, and the
+    differences between tasks are not among the leading components of variance.
 
-    Coordinates are plausible places, mirrored left and right, not those of a real atlas.
+    Coordinates are plausible positions, mirrored left and right, not those of a real atlas.
 
     Parameters
     ----------
     n_subjects
-        Subjects.
+        Number of subjects.
     n_blocks
         Blocks of each condition for each subject; every other subject begins with 2-back.
     block_length
@@ -90,7 +91,7 @@ def nback_fmri(
     contrast
         How much the coupling of FP and VII differs between conditions, from 0 (no difference) to 0.8.
     noise
-        Standard deviation of the measurement noise against a signal of 1; varies by subject.
+        Standard deviation of the measurement noise relative to a signal of 1; varies by subject.
     random_state
         Seed; the same seed gives the same numbers. Coordinates do not depend on it.
 
@@ -121,29 +122,29 @@ def nback_fmri(
         design = _design(n_blocks, block_length, first=("0-back", "2-back")[subject % 2])
         runs.append(_record(design, networks, coupling, noise, rng))
         designs.append(design.loc[design["block"] > 0])
-    places = _coordinates()
+    coordinates = _parcel_centres()
     adata = from_parcels(
         [run.astype(np.float32) for run in runs],
         conditions=[design["condition"].to_numpy() for design in designs],
         subjects=[f"subject_{i + 1:02d}" for i in range(n_subjects)],
         networks=networks,
-        coordinates=places,
+        coordinates=coordinates,
     )
     timing = pd.concat(designs)
     adata.obs["block"] = timing["block"].to_numpy()
     adata.obs["time"] = timing["time"].to_numpy()
     del adata.obs["run"]
     adata.obs_names = [f"{s}_{t:.2f}s" for s, t in zip(adata.obs["subject"], adata.obs["time"], strict=True)]
-    adata.var["hemisphere"] = pd.Categorical(np.where(places[:, 0] > 0, "R", "L"))
+    adata.var["hemisphere"] = pd.Categorical(np.where(coordinates[:, 0] > 0, "R", "L"))
     for task, network in (("0-back", "VII"), ("2-back", "FP")):
-        truth = np.where((networks == network) & (contrast > 0), network, BACKGROUND)
-        adata.var[f"truth_{task}"] = pd.Categorical(truth, categories=[BACKGROUND, network])
+        truth = np.where((networks == network) & (contrast > 0), network, BACKGROUND_GROUP)
+        adata.var[f"truth_{task}"] = pd.Categorical(truth, categories=[BACKGROUND_GROUP, network])
     return adata
 
 
 def haemodynamic_response() -> np.ndarray:
-    """Double-gamma response sampled at `T_R` over 32 s, with unit energy: white noise keeps its variance."""
-    time = np.arange(0, 32, T_R)
+    """Double-gamma response over 32 s, sampled at each scan; unit energy preserves the variance of white noise."""
+    time = np.arange(0, 32, T_R_SECONDS)
     response = gamma.pdf(time, 6) - gamma.pdf(time, 16) / 6
     return np.asarray(response / np.linalg.norm(response))
 
@@ -156,15 +157,15 @@ def _coupling(networks: np.ndarray, task: str, contrast: float) -> np.ndarray:
 
 
 def _design(n_blocks: int, block_length: int, *, first: str) -> pd.DataFrame:
-    """One row a scan: its time, its condition, and its block, 0 while at rest."""
+    """One row per scan: its time, condition and block, 0 during rest."""
     second = {"0-back": "2-back", "2-back": "0-back"}[first]
-    period = block_length + GAP
+    period = block_length + REST_SCANS
     scan = np.arange(2 * n_blocks * period)
     order = np.array([first, second])
     in_block = scan % period < block_length
     return pd.DataFrame(
         {
-            "time": T_R * (scan + DELAY),
+            "time": T_R_SECONDS * (scan + DELAY_SCANS),
             "condition": order[scan // period % 2],
             "block": np.where(in_block, scan // period + 1, 0),
         }
@@ -183,8 +184,8 @@ def _record(
     n_scans, n_parcels = len(design), len(networks)
     names, network_of = np.unique(networks, return_inverse=True)
     tasks = design["condition"].to_numpy()
-    # the first response must not start from nothing, so that the scanner runs before the first block
-    tasks = np.concatenate([np.repeat(tasks[:1], lead_in), tasks, np.repeat(tasks[-1:], DELAY)])
+    # the task begins before the first scan, so that the response is stationary from there on
+    tasks = np.concatenate([np.repeat(tasks[:1], lead_in), tasks, np.repeat(tasks[-1:], DELAY_SCANS)])
     rho = np.where((tasks == "2-back")[:, None], coupling["2-back"], coupling["0-back"])
 
     common = rng.standard_normal((len(tasks), 1))
@@ -194,21 +195,21 @@ def _record(
     private = rng.standard_normal((len(tasks), n_parcels))
     neural = np.sqrt(rho) * loading * latent[:, network_of] + np.sqrt(1 - rho) * private
 
-    bold = lfilter(haemodynamic_response(), [1.0], neural, axis=0)[lead_in + DELAY :][:n_scans]
+    bold = lfilter(haemodynamic_response(), [1.0], neural, axis=0)[lead_in + DELAY_SCANS :][:n_scans]
     bold += noise * rng.lognormal(0.0, 0.2) * rng.standard_normal(bold.shape)
     bold = bold[design["block"].to_numpy() > 0]
     return np.asarray((bold - bold.mean(axis=0)) / bold.std(axis=0))
 
 
-def _coordinates() -> np.ndarray:
-    """Places of the parcels, right then left in each network, from a fixed seed."""
+def _parcel_centres() -> np.ndarray:
+    """Coordinates of the parcels, right then left in each network, from a fixed seed."""
     rng = np.random.default_rng(268)
     places = []
     for network, size in NETWORK_SIZES.items():
         centres = np.array(_CENTRES[network], dtype=float)
         n_right = size - size // 2
         right = centres[np.arange(n_right) % len(centres)] + rng.normal(0.0, 6.0, size=(n_right, 3))
-        # never on or over the midline, nor outside the head
+        # neither across the midline nor outside the head
         right = np.clip(right, [3.0, -98.0, -54.0], [64.0, 66.0, 72.0])
         places += [right, right[: size // 2] * [-1.0, 1.0, 1.0]]
     return np.concatenate(places).round(1)

@@ -9,24 +9,26 @@ import numpy as np
 import pandas as pd
 from scipy.ndimage import gaussian_filter
 
-from ._blocks import BACKGROUND, require_at_least
+from .._keys import BACKGROUND_GROUP
+from ._blocks import require_at_least
+from ._docs import documented_dataset
 from ._import import from_image_pair
 
-#: Condition in which the tarp is there.
+#: condition with the tarp
 CHANGE = "oct-change"
-#: Standard deviation of the noise of the sensor itself, in reflectance.
+#: standard deviation of the noise of the sensor, in units of reflectance
 SENSOR_NOISE = 0.002
 MATERIALS = ("grass", "trees", "metal", "tarp")
 
 
 @dataclass(frozen=True, slots=True)
 class _Season:
-    """How a day looks: illumination, shadow and how green the plants are."""
+    """Conditions of a day: illumination, shadow and greenness of the plants."""
 
     gain: float
     slope: float  # reddening of the light over the whole range of wavelengths
     shadow: float  # share of light lost in the darkest corner
-    direction: float  # where the shadow falls, in degrees
+    direction: float  # of the shadow, in degrees
     green: float
 
 
@@ -39,6 +41,7 @@ _SEASONS = {
 }
 
 
+@documented_dataset
 def hyperspectral_tarp(
     *,
     month: str = "oct",
@@ -49,36 +52,35 @@ def hyperspectral_tarp(
 ) -> ad.AnnData:
     r"""Simulate a scene in one month, and in October with a tarp on the grass (after DiSC, Sec. 4.3).
 
-    Features are pixels and observations are bands. Trees stand above grass, on which there is a metal frame;
-    the tarp lies within it. Pixel :math:`i` at wavelength :math:`\lambda` of a day has
+    Features are pixels and observations are bands. Trees are above grass, on which there is a metal frame with
+    the tarp inside. Pixel :math:`i` at wavelength :math:`\lambda` of a day has
 
     .. math:: x_i(\lambda) = g\,\bigl(1 + s\,\tfrac{\lambda - 700}{600}\bigr)\,(1 - h\,r_i)\,
               (1 + \tau_i)\, R_{m(i)}(\lambda) + \text{noise},
 
     with gain :math:`g`, slope :math:`s` and shadow :math:`h` of the day, a ramp :math:`r_i` from 0 to 1
-    across the image, and a smooth texture :math:`\tau` that is mostly the scene's and a little the day's.
+    across the image, and a smooth texture :math:`\tau`, most of which is common to all days.
     Reflectances :math:`R_m` are sums of smooth steps and Gaussian bumps over 400–1000 nm; see
     :func:`reflectance`.
 
     Parameters
     ----------
     month
-        Day to compare with: `"aug"`, `"sep"`, `"oct"` or `"nov"`, farther from October in light and
-        greenness.
+        Month to compare with: `"aug"`, `"sep"`, `"oct"` or `"nov"`; light and greenness differ most between
+        August and November.
     size
-        Rows, and columns, of the image; at least 20.
+        Number of rows and of columns of the image; at least 20.
     n_bands
-        Bands, evenly spaced from 400 to 1000 nm.
+        Number of bands, evenly spaced from 400 to 1000 nm.
     noise
-        Standard deviation of noise added to that of the sensor (0.002). App. E.1 of the paper takes 0.01.
-    random_state
-        Seed; the same seed gives the same numbers.
+        Standard deviation of noise in addition to that of the sensor (0.002). App. E.1 of the paper uses 0.01.
+    {random_state}
 
     Returns
     -------
     Bands × pixels in float32. `obs` has `condition` (`month` and `"oct-change"`) and `wavelength`; `var` has
     `row`, `col`, the `material` of each pixel with the tarp in place, `material_before`, and one `truth_…`
-    column for each condition; only the tarp is particular to one.
+    column for each condition; only the tarp is particular to one of them.
 
     Examples
     --------
@@ -91,7 +93,7 @@ def hyperspectral_tarp(
     """
     months = [name for name in _SEASONS if name != CHANGE]
     if month not in months:
-        raise ValueError(f"month={month!r} was not simulated; take one of {', '.join(map(repr, months))}.")
+        raise ValueError(f"month={month!r} was not simulated; choose one of {', '.join(map(repr, months))}.")
     require_at_least(20, size=size)
     require_at_least(2, n_bands=n_bands)
     require_at_least(0, noise=noise)
@@ -108,9 +110,9 @@ def hyperspectral_tarp(
     names = np.array(MATERIALS)
     adata.var["material"] = pd.Categorical(names[covered.ravel()], categories=list(MATERIALS))
     adata.var["material_before"] = pd.Categorical(names[bare.ravel()], categories=list(MATERIALS[:3]))
-    adata.var[f"truth_{month}"] = pd.Categorical(np.full(size**2, BACKGROUND))
-    truth = np.where(_tarp(size).ravel(), "tarp", BACKGROUND)
-    adata.var[f"truth_{CHANGE}"] = pd.Categorical(truth, categories=[BACKGROUND, "tarp"])
+    adata.var[f"truth_{month}"] = pd.Categorical(np.full(size**2, BACKGROUND_GROUP))
+    truth = np.where(_tarp(size).ravel(), "tarp", BACKGROUND_GROUP)
+    adata.var[f"truth_{CHANGE}"] = pd.Categorical(truth, categories=[BACKGROUND_GROUP, "tarp"])
     return adata
 
 
@@ -118,8 +120,8 @@ def reflectance(material: str, wavelengths: np.ndarray, *, green: float = 1.0) -
     """Reflectance of a material, between 0 and 1.
 
     Plants have the green bump at 550 nm, the chlorophyll dip at 675 nm, the red edge near 715 nm and the
-    water dip at 970 nm, the more so the more `green` they are; as they wither the red rises. Metal is flat.
-    The tarp is blue, with a dip of its own at 880 nm.
+    water dip at 970 nm, in proportion to `green`; the red increases as they wither. Metal is flat. The tarp is
+    blue, with a dip at 880 nm.
 
     Examples
     --------
@@ -154,7 +156,7 @@ def _step(w: np.ndarray, centre: float, width: float) -> np.ndarray:
 
 
 def _scene(size: int, rng: np.random.Generator) -> np.ndarray:
-    """Material of each pixel before the tarp, as its place in `MATERIALS`."""
+    """Material of each pixel without the tarp, as its index in `MATERIALS`."""
     row, col = np.indices((size, size)) / size
     phase = rng.uniform(0, 2 * np.pi, size=3)
     edge = 0.3 + sum(0.03 * np.sin(2 * np.pi * k * col + phase[k - 1]) / k for k in (1, 2, 3))
@@ -165,7 +167,7 @@ def _scene(size: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _tarp(size: int) -> np.ndarray:
-    """Return where the tarp lies: on grass, inside the frame."""
+    """Return the mask of the tarp, on grass inside the frame."""
     return _rectangle(size, (0.60, 0.74), (0.40, 0.62))
 
 
@@ -188,7 +190,7 @@ def _photograph(
     noise: float,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Take the image of one day: rows × columns × bands."""
+    """Return the image of one day, rows × columns × bands."""
     size = len(scene)
     spectra = np.stack([reflectance(m, wavelengths, green=season.green) for m in MATERIALS])
     light = season.gain * (1 + season.slope * (wavelengths - 700) / 600)

@@ -1,4 +1,4 @@
-"""A user's own image cubes and parcel time series as AnnData."""
+"""Import of image cubes and parcel time series into AnnData."""
 
 from __future__ import annotations
 
@@ -21,25 +21,24 @@ def from_image_pair(
     names: Sequence[str] = ("before", "after"),
     mask: np.ndarray | None = None,
 ) -> ad.AnnData:
-    """Turn two images of one scene into conditions; features are pixels and observations are bands.
+    """Convert two images of one scene into conditions; features are pixels and observations are bands.
 
     Parameters
     ----------
     before, after
-        Cubes of rows × columns × bands, of the same shape and registered to one another. Integers become
-        float32.
+        Cubes of rows × columns × bands, of the same shape and registered to one another. Integers are converted
+        to float32.
     wavelengths
-        Wavelength of each band; bands are counted from 0 when left out.
+        Wavelength of each band; by default bands are numbered from 0.
     names
         Names of the two conditions.
     mask
-        Rows × columns, true where a pixel is kept. All pixels when left out.
+        Rows × columns, true where a pixel is kept; all pixels by default.
 
     Returns
     -------
-    `obs` has `condition` and `wavelength` (or `band`); `var` has `row` and `col`. `uns["features"]` says that
-    features are pixels and the `shape` of the image, from which plots draw it again, masked pixels left
-    blank.
+    `obs` has `condition` and `wavelength` (or `band`); `var` has `row` and `col`. `uns["features"]`
+    records that features are pixels and the `shape` of the image, in which figures leave masked pixels blank.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def from_image_pair(
     if wavelengths is None:
         obs["band"] = np.tile(np.arange(n_bands), 2)
     else:
-        obs["wavelength"] = np.tile(_one_for_each("wavelengths", wavelengths, n_bands, "band"), 2).astype(float)
+        obs["wavelength"] = np.tile(_of_length("wavelengths", wavelengths, n_bands, "band"), 2).astype(float)
     digits = len(str(max(shape) - 1))
     index = [f"pixel_{r:0{digits}d}_{c:0{digits}d}" for r, c in zip(row, col, strict=True)]
     var = pd.DataFrame({"row": row, "col": col}, index=index)
@@ -95,34 +94,34 @@ def from_parcels(
     masker: Any = None,
     t_r: float = 1.0,
 ) -> ad.AnnData:
-    """Turn time series of brain parcels into conditions; features are parcels, observations time points.
+    """Convert time series of brain parcels into conditions; features are parcels, observations time points.
 
     Parameters
     ----------
     series
-        A list of runs, each a matrix of time × parcels, or with `masker` anything that the masker reads,
-        such as the path of a NIfTI file. A single matrix is one run.
+        A list of runs, each a matrix of time × parcels, or with `masker` anything that the masker reads, such as
+        the path of a NIfTI file. A single matrix is one run.
     conditions
-        For a list of runs: one entry a run, either the name of its condition or one name for each of its time
+        For a list of runs: one entry per run, either the name of its condition or one name for each of its time
         points. For a single matrix: one name for each time point.
     subjects
-        Subjects, given as `conditions` are.
+        Subjects, in the same form as `conditions`.
     networks
         Network of each parcel.
     coordinates
         Parcels × 3: x, y and z of each parcel, in millimetres of MNI space.
     labels
-        Name of each parcel, without repetition.
+        Unique name of each parcel.
     masker
-        An object with `fit_transform` that turns an image into time × parcels, such as
+        An object with `fit_transform` that converts an image into time × parcels, such as
         :class:`nilearn.maskers.NiftiLabelsMasker`.
     t_r
-        Seconds between time points; left at 1, `obs["time"]` counts time points.
+        Seconds between time points; with 1, `obs["time"]` is the index of the time point.
 
     Returns
     -------
     `obs` has `condition`, `run` and `time` within the run, and `subject` where given; `var` has `network` and
-    `x`, `y`, `z` where given. `uns["features"]` says that features are parcels.
+    `x`, `y`, `z` where given. `uns["features"]` records that features are parcels.
 
     Examples
     --------
@@ -152,13 +151,13 @@ def from_parcels(
 
     names = numbered(["parcel"], [n_parcels])
     if labels is not None:
-        names = [str(name) for name in _one_for_each("labels", labels, n_parcels, "parcel")]
+        names = [str(name) for name in _of_length("labels", labels, n_parcels, "parcel")]
         if len(set(names)) < n_parcels:
             repeated = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"labels repeats {repeated!r}; give each parcel a name of its own.")
+            raise ValueError(f"labels repeats {repeated!r}; names of parcels must be unique.")
     var = pd.DataFrame(index=names)
     if networks is not None:
-        var["network"] = _in_order(_one_for_each("networks", networks, n_parcels, "parcel"))
+        var["network"] = _categorical(_of_length("networks", networks, n_parcels, "parcel"))
     if coordinates is not None:
         where = np.asarray(coordinates, dtype=float)
         if where.shape != (n_parcels, 3):
@@ -180,7 +179,7 @@ def _pixel_mask(mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _bands_by_pixels(argument: str, cube: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Bands × kept pixels, floating."""
+    """Bands × kept pixels, as floats."""
     matrix = np.asarray(cube[kept].T)
     if not np.issubdtype(matrix.dtype, np.floating):
         matrix = matrix.astype(np.float32)
@@ -193,9 +192,9 @@ def _bands_by_pixels(argument: str, cube: np.ndarray, kept: np.ndarray) -> np.nd
 
 
 def _read_runs(series: Sequence[Any] | np.ndarray, masker: Any) -> list[np.ndarray]:
-    """Every run as a floating matrix of time × parcels, all with the same parcels."""
+    """Every run as a matrix of floats, time × parcels, all with the same parcels."""
     if isinstance(series, str | Path):
-        raise ValueError(f"series={series!r} is one path; give a list of runs, [{str(series)!r}].")
+        raise ValueError(f"series={series!r} is a single path; give a list of runs, [{str(series)!r}].")
     if len(series) == 0:
         raise ValueError("series is empty; give at least one run of time × parcels.")
     _check_masker(masker)
@@ -212,16 +211,16 @@ def _read_runs(series: Sequence[Any] | np.ndarray, masker: Any) -> list[np.ndarr
         if run.shape[1] != (runs or [run])[0].shape[1]:
             raise ValueError(
                 f"series[{i}] has {run.shape[1]} parcels and series[0] has {runs[0].shape[1]}; "
-                "take all runs from the same parcellation, as time × parcels."
+                "all runs must have the same parcellation, as time × parcels."
             )
         runs.append(run if np.issubdtype(run.dtype, np.floating) else run.astype(np.float32))
     return runs
 
 
 def _check_masker(masker: Any) -> None:
-    """Refuse what could not read an image, before any is read."""
+    """Refuse an object that cannot read images, before any is read."""
     if isinstance(masker, type):
-        raise TypeError(f"masker is the class {masker.__name__}; make one of it, {masker.__name__}(...).")
+        raise TypeError(f"masker is the class {masker.__name__}; give an instance, {masker.__name__}(...).")
     if masker is not None and not hasattr(masker, "fit_transform"):
         raise TypeError(
             f"masker is of type {type(masker).__name__}; give an object with fit_transform, such as "
@@ -230,7 +229,7 @@ def _check_masker(masker: Any) -> None:
 
 
 def _by_time(argument: str, values: Sequence[Any] | np.ndarray, lengths: list[int]) -> pd.Categorical:
-    """One label for each time point from one entry a run, a label or a sequence of them."""
+    """One label for each time point from one entry per run, a label or a sequence of labels."""
     if isinstance(values, str) or len(values) != len(lengths):
         got = repr(values) if isinstance(values, str) else f"{len(values)} entries"
         raise ValueError(f"{argument} has {got} for {len(lengths)} runs; give one entry for each run.")
@@ -245,10 +244,10 @@ def _by_time(argument: str, values: Sequence[Any] | np.ndarray, lengths: list[in
                 "give one for each time point, or a single one for the whole run."
             )
         labels += [str(label) for label in value]
-    return _in_order(labels)
+    return _categorical(labels)
 
 
-def _one_for_each(argument: str, values: Sequence[Any] | np.ndarray, count: int, unit: str) -> np.ndarray:
+def _of_length(argument: str, values: Sequence[Any] | np.ndarray, count: int, unit: str) -> np.ndarray:
     """Check that there are as many values as units."""
     found = np.asarray(values)
     if found.shape != (count,):
@@ -256,7 +255,7 @@ def _one_for_each(argument: str, values: Sequence[Any] | np.ndarray, count: int,
     return found
 
 
-def _in_order(labels: Sequence[Any] | np.ndarray) -> pd.Categorical:
+def _categorical(labels: Sequence[Any] | np.ndarray) -> pd.Categorical:
     """Make a categorical whose categories come in order of appearance."""
     strings = np.array([str(label) for label in labels], dtype=object)
     return pd.Categorical(strings, categories=list(dict.fromkeys(strings)))

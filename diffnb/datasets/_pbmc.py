@@ -1,4 +1,4 @@
-"""Real blood cells, shipped by scanpy."""
+"""Blood cells, shipped by scanpy."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from scipy import sparse
 
 
 def pbmc() -> ad.AnnData:
-    """Load 700 blood cells of one donor with 765 genes, as log-normalised expression (Zheng et al. 2017).
+    """Load log-normalised expression of 765 genes in 700 blood cells of one donor (Zheng et al. 2017).
 
-    The excerpt of 10x Genomics' 68,000 mononuclear cells that scanpy ships as
+    A subset of 10x Genomics' 68,000 mononuclear cells that scanpy ships as
     :func:`scanpy.datasets.pbmc68k_reduced`; nothing is downloaded. There, `X` is scaled to unit variance and
-    clipped, which takes the spread out of every gene and makes negative numbers of zeros. Here `X` is what
-    scanpy keeps in `raw`: log1p of counts scaled to 10,000 a cell, with the zeros. The total was taken over
-    all genes of the cell, of which these 765 are a part.
+    clipped, which removes the spread of every gene and makes zeros negative. Here `X` holds the values that
+    scanpy stores in `raw`: log1p of counts scaled to 10,000 per cell, with zeros. The total of a cell is over
+    all genes, of which these 765 are a subset.
 
-    All cells come from one donor, so there is no `sample_key` to give: p-values have cells as units and
-    speak of this donor only.
+    All cells come from one donor, so there is no `sample_key`: p-values treat cells as independent and hold for
+    this donor only.
 
     Returns
     -------
-    `X` is CSR float32. `obs` has the cell type in `bulk_labels`, by likeness to sorted cells, and clusters in
+    `X` is CSR float32. `obs` has the cell type in `bulk_labels`, by similarity to sorted cells, and clusters in
     `louvain`, besides `n_genes`, `n_counts`, `percent_mito`, `S_score`, `G2M_score` and `phase`. `obsm` has
-    scanpy's `X_pca` and `X_umap`, made of the scaled values.
+    scanpy's `X_pca` and `X_umap`, computed from the scaled values.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Planted groups of equally correlated features, at any size."""
+"""Planted groups of equally correlated features, of any size."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from string import ascii_uppercase
 import anndata as ad
 import numpy as np
 
-from ._blocks import Block, assemble, require_at_least, require_between
+from ._blocks import Block, assemble, require_at_least, require_between, with_factor
+from ._docs import documented_dataset
 
 
+@documented_dataset
 def planted_groups(
     *,
     n_features: int = 5000,
@@ -24,15 +26,14 @@ def planted_groups(
     r"""Plant equally correlated groups in noise of unit variance, some of them in one condition only.
 
     A feature of a group is :math:`x_j = \sqrt{\rho}\, f + \sqrt{1 - \rho}\, e_j` with one factor
-    :math:`f \sim N(0, 1)` a group and :math:`e_j \sim N(0, 1)`; elsewhere it is :math:`e_j`. Every feature
-    has mean 0 and variance 1 in every condition, so that nothing but correlation tells conditions apart.
+    :math:`f \sim N(0, 1)` per group and :math:`e_j \sim N(0, 1)`; elsewhere it is :math:`e_j`. Every feature
+    has mean 0 and variance 1 in every condition, so that conditions differ in correlation only.
 
     Parameters
     ----------
     n_features
-        All features; those outside groups are noise and come first.
-    n_obs
-        Observations in each condition.
+        Number of all features; those outside groups are noise and come first.
+    {n_obs}
     group_size
         Features in each group.
     n_groups
@@ -43,8 +44,7 @@ def planted_groups(
         Correlation within a group, from 0 to 1.
     n_conditions
         Conditions, named A, B, C and so on; at most 26.
-    random_state
-        Seed; the same seed gives the same numbers.
+    {random_state}
 
     Returns
     -------
@@ -69,7 +69,7 @@ def planted_groups(
     if n_noise < 0:
         raise ValueError(
             f"n_features={n_features} is too small for {len(groups)} groups of group_size={group_size}; "
-            f"take at least {group_size * len(groups)} features, or fewer or smaller groups."
+            f"choose at least {group_size * len(groups)} features, or fewer or smaller groups."
         )
     blocks = [Block("noise", n_noise), *groups] if n_noise else groups
     rng = np.random.default_rng(random_state)
@@ -84,6 +84,5 @@ def _factor_model(condition: str, blocks: list[Block], n_obs: int, rho: float, r
     for block in blocks:
         start, stop = stop, stop + block.size
         if block.name != "noise" and block.owner in ("", condition):
-            factor = rng.standard_normal((n_obs, 1))
-            values[:, start:stop] = np.sqrt(rho) * factor + np.sqrt(1 - rho) * values[:, start:stop]
+            values[:, start:stop] = with_factor(values[:, start:stop], rho, rng)
     return values

@@ -1,4 +1,4 @@
-"""Simulated single-cell counts with genes that differ in mean, spread, shape or only in their relations."""
+"""Simulated single-cell counts with genes that differ in mean, spread, distribution or only in correlation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from ._blocks import BACKGROUND, numbered, require_at_least
+from .._keys import BACKGROUND_GROUP
+from ._blocks import numbered, require_at_least
+from ._docs import documented_dataset
 
-CONDITIONS = ("control", "stimulated")
-ROLES = ("null", "mean", "spread", "module_stimulated", "module_shared", "distribution")
+SCRNA_CONDITIONS = ("control", "stimulated")
+GENE_ROLES = ("null", "mean", "spread", "module_stimulated", "module_shared", "distribution")
 
 
+@documented_dataset
 def scrna(
     *,
     n_cells: int = 1000,
@@ -36,9 +39,9 @@ def scrna(
     library_size: float = 5000.0,
     random_state: int = 0,
 ) -> ad.AnnData:
-    r"""Simulate cells of two conditions from several donors, with every kind of difference between genes.
+    r"""Simulate cells of two conditions from several donors, with every kind of differences between genes.
 
-    The chain is that of splatter [Zappia et al., 2017], which the DiSC paper uses in App. E.3, with spread
+    The model is that of splatter [Zappia et al., 2017], which the DiSC paper uses in App. E.3, with spread
     and modules added. Cell :math:`c` of donor :math:`d` has library size
     :math:`L_c \sim \operatorname{LogNormal}(\log L, 0.25)`, gene :math:`g` has mean
     :math:`\mu_g \sim \operatorname{Gamma}(0.6, 1/0.3)`, and
@@ -52,18 +55,18 @@ def scrna(
         P(y_{cg} \text{ lost}) &= m / (m + \lambda_{cg}),
 
     the last being logistic in :math:`\log \lambda`. Donor effects are :math:`\delta \sim N(0, s_d^2)`. The
-    condition enters by role, given at random to genes above the median mean:
+    effect of the condition depends on the role of a gene, assigned at random among genes above the median mean:
 
     - mean: `shift` is half the `log_fold_change` of the gene in stimulated cells and minus half in control
-      cells; fold changes are ±\ `mean_shift`, give or take 0.2;
+      cells; fold changes are ±\ `mean_shift` with a standard deviation of 0.2;
     - spread: `latent` is :math:`\tau \varepsilon_{cg}` in one condition and 0 in the other, :math:`\tau`
-      being `spread`, so that the mean log rate stays as it is; half of the genes spread in each condition;
+      being `spread`, so that the mean log rate does not change; half of the genes have it in each condition;
     - module_stimulated: `latent` is :math:`w_g \varepsilon_c` in stimulated cells, one :math:`\varepsilon_c`
-      for all genes, and :math:`w_g \varepsilon_{cg}` in control cells, so that each gene alone has the same
-      distribution and only the correlation is new;
+      for all genes, and :math:`w_g \varepsilon_{cg}` in control cells, so that each gene has the same marginal
+      distribution and only the correlation differs;
     - module_shared: one :math:`\varepsilon_c` for all genes in both conditions;
     - distribution: `latent` is :math:`\kappa \varepsilon_{cg}` in one condition, :math:`\kappa` being
-      `distribution`, and :math:`\pm \kappa \sqrt{2 / \pi}` by the toss of a coin in the other: one peak or two,
+      `distribution`, and :math:`\pm \kappa \sqrt{2 / \pi}` with equal probability in the other: one peak or two,
       with the same mean and mean absolute deviation; half of the genes have two peaks in each condition.
 
     All :math:`\varepsilon \sim N(0, 1)`; :math:`w_g` is `module_strength` times a number between 0.8 and 1.2.
@@ -71,21 +74,21 @@ def scrna(
     Parameters
     ----------
     n_cells
-        Cells in each condition, shared out evenly between donors.
+        Number of cells in each condition, distributed evenly over donors.
     n_genes
-        Genes.
+        Number of genes.
     n_donors
-        Donors in all.
+        Number of donors in total.
     paired
         Whether each donor has cells in both conditions. Otherwise the first half is control and the second
         stimulated, and `n_donors` must be even.
     n_cell_types
-        Cell types, mixed in equal parts. With more than one, each has markers: one null gene in twenty has 1
-        added to its log mean in that type.
+        Number of cell types, in equal proportions. With more than one, each has markers: 5 % of the null genes
+        have 1 added to their log mean in that type.
     n_mean, n_spread, n_distribution
-        Genes that differ in mean, in spread, and in the shape of their distribution.
+        Numbers of genes that differ in mean, in spread, and in the shape of their distribution.
     module_size
-        Genes in each of the two modules.
+        Number of genes in each of the two modules.
     mean_shift, spread, distribution, module_strength
         Sizes of the four differences, in natural logarithms of the rate.
     donor_effect
@@ -96,14 +99,14 @@ def scrna(
         :math:`m`, the rate at which half of the counts are lost; 0 for no dropout.
     library_size
         Median library size :math:`L`.
-    random_state
-        Seed; the same seed gives the same numbers.
+    {random_state}
 
     Returns
     -------
-    `X` holds log1p of counts scaled to 10,000 a cell, `layers["counts"]` the counts, both CSR float32. `obs`
+    `X` holds log1p of counts scaled to 10,000 per cell, `layers["counts"]` the counts, both CSR float32. `obs`
     has `condition`, `donor` and `cell_type`. `var` has the role of each gene in `truth`, its
-    `log_fold_change`, the condition that it is `spread_in`, the cell type that it is `marker_of`, and in
+    `log_fold_change`, the condition `spread_in` which it has the larger spread, the cell type that it is
+    `marker_of`, and in
     `truth_control` and `truth_stimulated` the groups whose connectivity is particular to a condition; with
     `n_distribution`, also the condition that it has `two_peaks_in`.
 
@@ -140,19 +143,19 @@ def scrna(
     donor_shift = donor_effect * rng.standard_normal((n_donors, n_genes))
 
     batches, obs = [], []
-    for condition in CONDITIONS:
+    for condition in SCRNA_CONDITIONS:
         for donor, size in zip(donors[condition], _shares(n_cells, len(donors[condition])), strict=True):
             cell_type = rng.integers(n_cell_types, size=size)
             eta = genes.log_rate(condition, cell_type, spread, distribution, rng) + donor_shift[donor]
             depth = rng.lognormal(np.log(library_size), 0.25, size=(size, 1))
-            batches.append(_count(eta, depth, dispersion, dropout, rng))
+            batches.append(_draw_counts(eta, depth, dispersion, dropout, rng))
             obs.append(_describe(condition, donor, cell_type))
     return _annotate(sparse.vstack(batches, format="csr"), pd.concat(obs), genes, n_cells, n_donors)
 
 
 @dataclass(frozen=True, slots=True)
 class _Genes:
-    """Everything about genes that does not depend on the cell."""
+    """Properties of genes that do not depend on the cell."""
 
     role: np.ndarray
     log_mean: np.ndarray
@@ -169,14 +172,14 @@ class _Genes:
         stimulated = condition == "stimulated"
         eta = np.tile(self.log_mean, (len(cell_type), 1))
         eta += self.marker_of == cell_type[:, None]
-        # both ways by half: the total of a cell, and with it the normalised null genes, stay as they are
+        # half in each direction, so that totals of cells, and with them normalised null genes, do not change
         eta += self.log_fold_change * (0.5 if stimulated else -0.5)
         _add_latent(eta, self.spread_in == condition, np.full(eta.shape[1], spread), rng, common=False)
         _add_latent(eta, self.role == "module_stimulated", self.weight, rng, common=stimulated)
         _add_latent(eta, self.role == "module_shared", self.weight, rng, common=True)
         shaped, peaked = self.role == "distribution", self.two_peaks_in == condition
         _add_latent(eta, shaped & ~peaked, np.full(eta.shape[1], distribution), rng, common=False)
-        # as far from zero as |κε| on average, so that the spread is no larger than with one peak
+        # the mean of |κε|, so that the mean absolute deviation is that of one peak
         height = distribution * np.sqrt(2 / np.pi)
         eta[:, peaked] += height * rng.choice([-1.0, 1.0], size=(len(eta), np.count_nonzero(peaked)))
         return eta
@@ -185,7 +188,7 @@ class _Genes:
 def _add_latent(
     eta: np.ndarray, genes: np.ndarray, weight: np.ndarray, rng: np.random.Generator, *, common: bool
 ) -> None:
-    """Add w ε to some genes, ε being one for each cell or one for each entry."""
+    """Add w ε to some genes, with one ε per cell or one per entry."""
     epsilon = rng.standard_normal((len(eta), 1 if common else np.count_nonzero(genes)))
     eta[:, genes] += weight[genes] * epsilon
 
@@ -195,41 +198,41 @@ def _donors_of(n_donors: int, paired: bool) -> dict[str, list[int]]:
     everyone = list(range(n_donors))
     if paired:
         require_at_least(1, n_donors=n_donors)
-        return dict.fromkeys(CONDITIONS, everyone)
+        return dict.fromkeys(SCRNA_CONDITIONS, everyone)
     if n_donors < 2 or n_donors % 2:
         raise ValueError(
-            f"n_donors={n_donors} cannot be halved between two conditions; take an even number, "
-            "or paired=True to give each donor both conditions."
+            f"n_donors={n_donors} cannot be halved between two conditions; choose an even number, "
+            "or paired=True, with which each donor has both conditions."
         )
-    return dict(zip(CONDITIONS, (everyone[: n_donors // 2], everyone[n_donors // 2 :]), strict=True))
+    return dict(zip(SCRNA_CONDITIONS, (everyone[: n_donors // 2], everyone[n_donors // 2 :]), strict=True))
 
 
 def _shares(total: int, parts: int) -> list[int]:
-    """Split `total` as evenly as whole numbers allow."""
+    """Split `total` into integers that differ by at most one."""
     return [total // parts + (i < total % parts) for i in range(parts)]
 
 
 def _assign_roles(log_mean: np.ndarray, sizes: list[int], rng: np.random.Generator) -> np.ndarray:
-    """Give the roles after the first to random genes above the median mean."""
+    """Assign the roles after the first to random genes above the median mean."""
     expressed = np.flatnonzero(log_mean >= np.median(log_mean))
     if sum(sizes) > len(expressed):
         raise ValueError(
             f"n_genes={len(log_mean)} is too small: n_mean + n_spread + n_distribution + 2 * module_size = "
-            f"{sum(sizes)} genes need a role, which only the better expressed half can have; "
-            f"take {2 * sum(sizes)} or more."
+            f"{sum(sizes)} genes need a role, which only the higher expressed half can have; "
+            f"choose at least {2 * sum(sizes)}."
         )
     chosen = rng.permutation(expressed)
-    role = np.full(len(log_mean), ROLES[0], dtype=object)
-    for name, genes in zip(ROLES[1:], np.split(chosen, np.cumsum(sizes)), strict=False):
+    role = np.full(len(log_mean), GENE_ROLES[0], dtype=object)
+    for name, genes in zip(GENE_ROLES[1:], np.split(chosen, np.cumsum(sizes)), strict=False):
         role[genes] = name
     return role
 
 
 def _alternate(chosen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Share the chosen genes out between the conditions, in random order."""
+    """Distribute the chosen genes over the conditions, in random order."""
     condition = np.full(len(chosen), "none", dtype=object)
     genes = rng.permutation(np.flatnonzero(chosen))
-    for i, name in enumerate(CONDITIONS):
+    for i, name in enumerate(SCRNA_CONDITIONS):
         condition[genes[i::2]] = name
     return condition
 
@@ -245,10 +248,10 @@ def _assign_markers(role: np.ndarray, n_cell_types: int, rng: np.random.Generato
     return marker_of
 
 
-def _count(
+def _draw_counts(
     eta: np.ndarray, depth: np.ndarray, dispersion: float, dropout: float, rng: np.random.Generator
 ) -> sparse.csr_matrix:
-    """Draw counts from log rates and lose some of them."""
+    """Draw counts from log rates, with dropout."""
     share = np.exp(eta)
     rate = depth * share / share.sum(axis=1, keepdims=True)
     if dispersion > 0:
@@ -272,27 +275,27 @@ def _describe(condition: str, donor: int, cell_type: np.ndarray) -> pd.DataFrame
 
 
 def _annotate(counts: sparse.csr_matrix, obs: pd.DataFrame, genes: _Genes, n_cells: int, n_donors: int) -> ad.AnnData:
-    """Normalise, and put names and truth beside the counts."""
-    obs.index = pd.Index(numbered(CONDITIONS, [n_cells, n_cells]))
-    obs["condition"] = pd.Categorical(obs["condition"], categories=list(CONDITIONS))
+    """Normalise the counts, and add names and truth."""
+    obs.index = pd.Index(numbered(SCRNA_CONDITIONS, [n_cells, n_cells]))
+    obs["condition"] = pd.Categorical(obs["condition"], categories=list(SCRNA_CONDITIONS))
     obs["donor"] = pd.Categorical(obs["donor"], categories=[f"donor_{i + 1}" for i in range(n_donors)])
     obs["cell_type"] = pd.Categorical(obs["cell_type"])
-    module = np.where(genes.role == "module_stimulated", "module_stimulated", BACKGROUND)
+    module = np.where(genes.role == "module_stimulated", "module_stimulated", BACKGROUND_GROUP)
     marker = [f"type_{t + 1}" if t >= 0 else "none" for t in genes.marker_of]
     planted = "distribution" in genes.role
     var = pd.DataFrame(
         {
-            "truth": pd.Categorical(genes.role, categories=list(ROLES if planted else ROLES[:-1])),
+            "truth": pd.Categorical(genes.role, categories=list(GENE_ROLES if planted else GENE_ROLES[:-1])),
             "log_fold_change": genes.log_fold_change,
-            "spread_in": pd.Categorical(genes.spread_in, categories=["none", *CONDITIONS]),
+            "spread_in": pd.Categorical(genes.spread_in, categories=["none", *SCRNA_CONDITIONS]),
             "marker_of": pd.Categorical(marker),
-            "truth_control": pd.Categorical(np.full(len(module), BACKGROUND)),
-            "truth_stimulated": pd.Categorical(module, categories=[BACKGROUND, "module_stimulated"]),
+            "truth_control": pd.Categorical(np.full(len(module), BACKGROUND_GROUP)),
+            "truth_stimulated": pd.Categorical(module, categories=[BACKGROUND_GROUP, "module_stimulated"]),
         },
         index=numbered(["gene"], [len(module)]),
     )
     if planted:
-        var["two_peaks_in"] = pd.Categorical(genes.two_peaks_in, categories=["none", *CONDITIONS])
+        var["two_peaks_in"] = pd.Categorical(genes.two_peaks_in, categories=["none", *SCRNA_CONDITIONS])
     totals = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
     scaled = (sparse.diags(1e4 / totals) @ counts).log1p().astype(np.float32)
     return ad.AnnData(scaled.tocsr(), obs=obs, var=var, layers={"counts": counts})

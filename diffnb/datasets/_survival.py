@@ -1,4 +1,4 @@
-"""Real data with survival times, from packages that ship it."""
+"""Data with survival times, from packages that ship it."""
 
 from __future__ import annotations
 

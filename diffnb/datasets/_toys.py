@@ -14,6 +14,7 @@ from ._blocks import (
     random_covariance,
     require_between,
 )
+from ._docs import documented_dataset
 
 _NEWLY_CONNECTED = [
     Block("noise", 100),
@@ -26,6 +27,7 @@ _NEWLY_CONNECTED = [
 ]
 
 
+@documented_dataset
 def newly_connected(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
     r"""Connect features in one condition that are noise in the other (DiSC, Sec. 4.1, Fig. 2).
 
@@ -39,10 +41,8 @@ def newly_connected(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
 
     Parameters
     ----------
-    n_obs
-        Observations in each condition.
-    random_state
-        Seed; the same seed gives the same numbers.
+    {n_obs}
+    {random_state}
 
     Returns
     -------
@@ -59,17 +59,14 @@ def newly_connected(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
     {'background': 200, 'A1': 25, 'A2': 25}
     """
     rng = np.random.default_rng(random_state)
-    shared_1, shared_2, a1, a2, b1, b2 = (random_covariance(25, rng) for _ in range(6))
-    noise = noise_covariance(25)
-    covariances = {
-        "A": [noise_covariance(100), shared_1, shared_2, a1, a2, noise, noise],
-        "B": [noise_covariance(100), shared_1, shared_2, noise, noise, b1, b2],
-    }
+    bases = [random_basis(25, rng) for _ in range(6)]
+    covariances = _newly_connected_covariances(bases, [noise_covariance(25)] * 2)
     return gaussian_toy(_NEWLY_CONNECTED, covariances, n_obs=n_obs, scale=0.005, rng=rng)
 
 
+@documented_dataset
 def partial_correlation(p: float = 1.0, *, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
-    r"""Connect features in A and, more or less loosely, in B (DiSC, App. E.4, Fig. 12).
+    r"""Connect features in A and, to a varying degree, in B (DiSC, App. E.4, Fig. 12).
 
     As :func:`newly_connected`, except that features 151–200 in B are not noise but have covariance
     :math:`C C^\top`, :math:`C = |V \operatorname{diag}(\lambda) V^\top|`, with the :math:`V` of A and
@@ -79,10 +76,9 @@ def partial_correlation(p: float = 1.0, *, n_obs: int = 10_000, random_state: in
     ----------
     p
         Correlation of features 151–200 in B: independent at 0, the same as in A at 1.
-    n_obs
-        Observations in each condition.
+    {n_obs}
     random_state
-        Seed; the same for every `p` gives the same bases, so that only the correlation moves.
+        Seed; the same seed gives the same bases for every `p`, so that only the correlation changes.
 
     Returns
     -------
@@ -98,13 +94,8 @@ def partial_correlation(p: float = 1.0, *, n_obs: int = 10_000, random_state: in
     require_between(0.0, 1.0, p=p)
     rng = np.random.default_rng(random_state)
     bases = [random_basis(25, rng) for _ in range(6)]
-    shared_1, shared_2, a1, a2, b1, b2 = (correlated_covariance(basis) for basis in bases)
     partly = [correlated_covariance(basis, decay=p) for basis in bases[2:4]]
-    noise = noise_covariance(25)
-    covariances = {
-        "A": [noise_covariance(100), shared_1, shared_2, a1, a2, noise, noise],
-        "B": [noise_covariance(100), shared_1, shared_2, *partly, b1, b2],
-    }
+    covariances = _newly_connected_covariances(bases, partly)
     blocks = _NEWLY_CONNECTED
     if p == 1.0:
         blocks = [Block(b.name, b.size) if b.owner == "A" else b for b in blocks]
@@ -113,23 +104,22 @@ def partial_correlation(p: float = 1.0, *, n_obs: int = 10_000, random_state: in
     return adata
 
 
+@documented_dataset
 def subsets_of_connected(*, n_obs: int = 10_000, split: int = 25, random_state: int = 0) -> ad.AnnData:
-    """Break a group of A into two in B (DiSC, Sec. 4.1, Fig. 3).
+    """Split a group of A into two in B (DiSC, Sec. 4.1, Fig. 3).
 
     Of 200 features, 1–100 are one correlated block in both conditions. Features 101–200 are one block in A;
     in B the first `split` of them and the rest are independent of one another. Within each part B has the
-    covariance of A, so that the only difference is the lost connection. Nothing is particular to A.
+    covariance of A, so that only the connection between the parts differs. Nothing is particular to A.
 
     Covariances are drawn as in :func:`newly_connected`; all values are multiplied by 0.001.
 
     Parameters
     ----------
-    n_obs
-        Observations in each condition.
+    {n_obs}
     split
-        Features of the first part, 1–99. The paper writes 25, its published code takes 20.
-    random_state
-        Seed; the same seed gives the same numbers.
+        Number of features of the first part, 1–99. The paper states 25, its published code uses 20.
+    {random_state}
 
     Returns
     -------
@@ -146,12 +136,13 @@ def subsets_of_connected(*, n_obs: int = 10_000, split: int = 25, random_state: 
     rng = np.random.default_rng(random_state)
     shared, whole = random_covariance(100, rng), random_covariance(100, rng)
     blocks = [Block("shared_1", 100), Block("B1", split, "B"), Block("B2", 100 - split, "B")]
-    covariances = {"A": [shared, whole], "B": [shared, *_parted(whole, split)]}
+    covariances = {"A": [shared, whole], "B": [shared, *_split_covariance(whole, split)]}
     return gaussian_toy(blocks, covariances, n_obs=n_obs, scale=0.001, rng=rng)
 
 
+@documented_dataset
 def split_both_ways(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
-    """Break a group of each condition into two in the other (DiSC, App. E, Fig. 7).
+    """Split a group of each condition into two in the other (DiSC, App. E, Fig. 7).
 
     Of 200 features, 1–100 are one correlated block in B and two, 1–75 and 76–100, in A; 101–200 are one block
     in A and two, 101–125 and 126–200, in B. Each part has the covariance that it has within the whole.
@@ -160,10 +151,8 @@ def split_both_ways(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
 
     Parameters
     ----------
-    n_obs
-        Observations in each condition.
-    random_state
-        Seed; the same seed gives the same numbers.
+    {n_obs}
+    {random_state}
 
     Returns
     -------
@@ -179,10 +168,11 @@ def split_both_ways(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData
     rng = np.random.default_rng(random_state)
     first, second = random_covariance(100, rng), random_covariance(100, rng)
     blocks = [Block("A1", 75, "A"), Block("A2", 25, "A"), Block("B1", 25, "B"), Block("B2", 75, "B")]
-    covariances = {"A": [*_parted(first, 75), second], "B": [first, *_parted(second, 25)]}
+    covariances = {"A": [*_split_covariance(first, 75), second], "B": [first, *_split_covariance(second, 25)]}
     return gaussian_toy(blocks, covariances, n_obs=n_obs, scale=0.001, rng=rng)
 
 
+@documented_dataset
 def three_conditions(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnData:
     """Give groups to one, two or all of three conditions (DiSC, App. D, Fig. 6).
 
@@ -194,10 +184,8 @@ def three_conditions(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnDat
 
     Parameters
     ----------
-    n_obs
-        Observations in each condition.
-    random_state
-        Seed; the same seed gives the same numbers.
+    {n_obs}
+    {random_state}
 
     Returns
     -------
@@ -224,6 +212,15 @@ def three_conditions(*, n_obs: int = 10_000, random_state: int = 0) -> ad.AnnDat
     return gaussian_toy(blocks, covariances, n_obs=n_obs, scale=0.005, rng=rng)
 
 
-def _parted(covariance: np.ndarray, split: int) -> list[np.ndarray]:
-    """Cut a covariance into its two diagonal blocks: the parts, no longer connected."""
+def _newly_connected_covariances(
+    bases: list[np.ndarray], groups_of_a_in_b: list[np.ndarray]
+) -> dict[str, list[np.ndarray]]:
+    """Covariances of the blocks of `newly_connected` in both conditions."""
+    shared_1, shared_2, a1, a2, b1, b2 = (correlated_covariance(basis) for basis in bases)
+    common, noise = [noise_covariance(100), shared_1, shared_2], noise_covariance(25)
+    return {"A": [*common, a1, a2, noise, noise], "B": [*common, *groups_of_a_in_b, b1, b2]}
+
+
+def _split_covariance(covariance: np.ndarray, split: int) -> list[np.ndarray]:
+    """Return the two diagonal blocks of a covariance, which are then no longer connected."""
     return [covariance[:split, :split], covariance[split:, split:]]

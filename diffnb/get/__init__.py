@@ -1,13 +1,14 @@
 """Results as tidy tables."""
 
-from ._candidates import candidate_conditions
+from ._candidates import candidate_conditions, candidate_samples
 from ._compare import compare, compare_overlap
 from ._contents import contents
 from ._disc import disc, disc_significance
 from ._disc_features import disc_features
 from ._dufs import dufs, dufs_training, laplacian_score
-from ._feature_diffmap import feature_diffmap
+from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
+from ._graph import disc_graph
 from ._informed import (
     informed_clusters,
     informed_covariance,
@@ -17,20 +18,24 @@ from ._informed import (
     informed_gap,
 )
 from ._meta_features import meta_features
+from ._results import params, results
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
 from ._survival import survival, survival_groups, survival_tests
 
 __all__ = [
     "candidate_conditions",
+    "candidate_samples",
     "compare",
     "compare_overlap",
     "contents",
     "disc",
     "disc_features",
+    "disc_graph",
     "disc_significance",
     "dufs",
     "dufs_training",
+    "feature_change",
     "feature_diffmap",
     "gene_sets",
     "gmt",
@@ -42,6 +47,8 @@ __all__ = [
     "informed_gap",
     "laplacian_score",
     "meta_features",
+    "params",
+    "results",
     "scorecard",
     "sparda",
     "sparda_path",

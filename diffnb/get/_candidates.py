@@ -1,4 +1,4 @@
-"""Columns of `obs` that could hold conditions, and what speaks against each."""
+"""Columns of `obs` that could hold conditions or samples, and what to mind."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
+from .. import _candidates as candidates
 from .. import _validate as validate
 from .._anndata import MIN_OBS_PER_CONDITION
+from ._docs import documented_reader
 
 #: observations of a condition below which groups of features are found poorly (docs/validation/defaults.md)
-FEW = 50
-#: levels beyond which a column names things rather than conditions
-MANY = 50
+MIN_OBS_FOR_GROUPS = 50
 
 
+@documented_reader
 def candidate_conditions(adata: AnnData) -> pd.DataFrame:
     """List the columns of `obs` that could be conditions, the likeliest first.
 
     Parameters
     ----------
     adata
-        Annotated data.
 
     Returns
     -------
-    One row a column of names or whole numbers that repeat; columns `levels`, `smallest` and `largest`
+    One row per column of names or integers that repeat; columns `levels`, `smallest` and `largest`
     (observations of a level), `missing`, `usable` (two levels or more, each with at least 3 observations),
     `samples` (another column whose values look like samples of these conditions, or an empty text), `nested`
-    (whether each of those samples has one condition only) and `note`, which says what to mind.
+    (whether each of those samples has one condition only) and `note`, what to mind.
 
     Examples
     --------
@@ -39,10 +39,12 @@ def candidate_conditions(adata: AnnData) -> pd.DataFrame:
     >>> dn.get.candidate_conditions(adata)[["levels", "smallest", "usable"]].to_dict("index")
     {'condition': {'levels': 2, 'smallest': 200, 'usable': True}}
     """
-    obs = validate.in_memory(adata.obs)
-    names = [c for c in obs.columns if _repeats(obs[c])]
-    coded = {c: pd.factorize(obs[c])[0] for c in names}
-    rows = {str(c): _described(c, coded) for c in names if coded[c].max(initial=-1) < MANY}
+    obs = _named_once(adata)
+    levels = {c: candidates.level_count(obs[c])[0] for c in obs.columns}
+    # a single level is listed, too: the note says why it cannot be used
+    wanted = [c for c, n in levels.items() if n == 1 or candidates.could_be_condition(n, len(obs))]
+    samples = {c: _codes(obs[c]) for c, n in levels.items() if candidates.could_be_sample(n, len(obs))}
+    rows = {str(c): _described(c, _codes(obs[c]), samples) for c in wanted}
     columns = ["levels", "smallest", "largest", "missing", "usable", "samples", "nested", "note"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     # few levels are likelier conditions; those that hold samples are likelier than the samples themselves
@@ -52,21 +54,51 @@ def candidate_conditions(adata: AnnData) -> pd.DataFrame:
     return table.loc[rank.index]
 
 
-def _repeats(column: pd.Series[Any]) -> bool:
-    """Whether a column holds names or whole numbers, each more than once as a rule."""
-    if pd.api.types.is_float_dtype(column):
-        values = column.dropna().to_numpy()
-        if not np.all(values == np.round(values)):
-            return False
-    levels = column.nunique()
-    return bool(1 <= levels <= max(2, len(column) // 2))
+@documented_reader
+def candidate_samples(adata: AnnData) -> pd.DataFrame:
+    """List the columns of `obs` that could name samples (donors, subjects).
+
+    Parameters
+    ----------
+    adata
+
+    Returns
+    -------
+    One row per column with two values or more, of two observations or more on average; columns `levels`,
+    `smallest` and `largest` (observations of a level).
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.scrna(n_cells=120, n_genes=300)
+    >>> "donor" in dn.get.candidate_samples(adata).index
+    True
+    """
+    obs = _named_once(adata)
+    rows = {}
+    for name in obs.columns:
+        levels, _ = candidates.level_count(obs[name])
+        if candidates.could_be_sample(levels, len(obs)):
+            counts = np.bincount(_codes(obs[name]) + 1)[1:]
+            rows[str(name)] = {"levels": len(counts), "smallest": counts.min(), "largest": counts.max()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["levels", "smallest", "largest"])
 
 
-def _described(name: Any, coded: dict[Any, Any]) -> dict[str, Any]:
-    codes = coded[name]
-    counts = np.bincount(codes[codes >= 0]) if (codes >= 0).any() else np.zeros(1, dtype=int)
+def _named_once(adata: AnnData) -> pd.DataFrame:
+    """Return `obs`; of columns with the same name, which no tool can be given, the first."""
+    obs = validate.in_memory(adata.obs)
+    return obs.loc[:, ~obs.columns.duplicated()]
+
+
+def _codes(column: pd.Series[Any]) -> Any:
+    return pd.factorize(column)[0]
+
+
+def _described(name: Any, codes: Any, samples: dict[Any, Any]) -> dict[str, Any]:
+    counts = np.bincount(codes[codes >= 0])
     usable = len(counts) >= 2 and counts.min() >= MIN_OBS_PER_CONDITION
-    samples, nested = _samples(name, coded) if usable else ("", False)
+    others = {other: of_other for other, of_other in samples.items() if other != name}
+    sample, nested = _samples(codes, others) if usable else ("", False)
     missing = int((codes < 0).sum())
     return {
         "levels": len(counts),
@@ -74,45 +106,44 @@ def _described(name: Any, coded: dict[Any, Any]) -> dict[str, Any]:
         "largest": int(counts.max()),
         "missing": missing,
         "usable": bool(usable),
-        "samples": samples,
+        "samples": sample,
         "nested": nested,
-        "note": _note(counts, missing, samples, nested),
+        "note": _note(counts, missing, sample, nested),
     }
 
 
-def _samples(name: Any, coded: dict[Any, Any]) -> tuple[str, bool]:
+def _samples(conditions: Any, samples: dict[Any, Any]) -> tuple[str, bool]:
     """Find a column whose values each lie in one condition, or each in all of them."""
-    conditions = coded[name]
     n_conditions = conditions.max() + 1
-    for other, codes in coded.items():
+    for name, codes in samples.items():
         both = (codes >= 0) & (conditions >= 0)
-        n_samples = codes.max(initial=-1) + 1
-        if other == name or n_samples < 3 or not both.any():
+        n_samples = codes.max() + 1
+        if n_samples < 3 or n_samples <= n_conditions:
             continue
         table = np.zeros((n_samples, n_conditions), dtype=int)
         np.add.at(table, (codes[both], conditions[both]), 1)
         held = (table > 0).sum(axis=1)
-        if (held <= 1).all() and n_samples > n_conditions and (table > 0).sum(axis=0).min() >= 2:
-            return str(other), True
-        if (held == n_conditions).all() and table.min() >= MIN_OBS_PER_CONDITION and n_samples > n_conditions:
-            return str(other), False
+        if (held <= 1).all() and (table > 0).sum(axis=0).min() >= 2:
+            return str(name), True
+        if (held == n_conditions).all() and table.min() >= MIN_OBS_PER_CONDITION:
+            return str(name), False
     return "", False
 
 
 def _note(counts: Any, missing: int, samples: str, nested: bool) -> str:
-    said = []
+    notes = []
     if len(counts) < 2:
-        said.append("a single level: nothing to compare")
+        notes.append("a single level: nothing to compare")
     elif counts.min() < MIN_OBS_PER_CONDITION:
-        said.append(
+        notes.append(
             f"a level has {counts.min()} observations, at least {MIN_OBS_PER_CONDITION} are needed: leave it out"
         )
-    elif counts.min() < FEW:
-        said.append(f"few observations ({counts.min()} in the smallest level): groups of features may be poor")
+    elif counts.min() < MIN_OBS_FOR_GROUPS:
+        notes.append(f"few observations ({counts.min()} in the smallest level): groups of features may be poor")
     if missing:
-        said.append(f"{missing} observations have no value and take no part")
+        notes.append(f"{missing} observations have no value and are excluded")
     if samples and nested:
-        said.append(f"each {samples!r} has one condition: give sample_key={samples!r}, or p-values are too small")
+        notes.append(f"each {samples!r} has one condition: give sample_key={samples!r}, or p-values are too small")
     elif samples:
-        said.append(f"each {samples!r} has every condition: sample_key={samples!r} compares within it")
-    return "; ".join(said)
+        notes.append(f"each {samples!r} has every condition: sample_key={samples!r} compares within it")
+    return "; ".join(notes)

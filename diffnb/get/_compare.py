@@ -1,4 +1,4 @@
-"""What several methods found, side by side."""
+"""What several methods found, in one table."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from anndata import AnnData
 from .. import _validate as validate
 from ..core.scorecard import KINDS
 from ._disc import disc
+from ._docs import documented_reader
 from ._scorecard import scorecard
 from ._sparda import sparda
 
-#: methods in the order of columns, with the keys under which they are looked for
+#: methods in the order of columns, with the keys under which their results are read
 METHODS = {
     "DiSC": "disc",
     "SPARDA": "sparda",
@@ -23,8 +24,9 @@ METHODS = {
 }
 
 
+@documented_reader
 def compare(adata: AnnData, *, group: str | None = None, n_top: int = 50, prefix: str = "") -> pd.DataFrame:
-    """Rank every feature by each method whose results are there, and say which methods find it.
+    """Rank every feature by each method whose results are there, and name the methods that find it.
 
     Parameters
     ----------
@@ -32,15 +34,13 @@ def compare(adata: AnnData, *, group: str | None = None, n_top: int = 50, prefix
         Annotated data after two or more of :func:`diffnb.tl.disc`, :func:`diffnb.tl.sparda`,
         :func:`diffnb.tl.scorecard` and :func:`scanpy.tl.rank_genes_groups`.
     group
-        A condition; by default a feature has the best of its ranks over conditions and comparisons.
+        ... A feature then has the best of its ranks over conditions and comparisons.
     n_top
-        Features that a method is said to find.
     prefix
-        What stands before the usual keys: `"compare_"` reads `uns["compare_disc"]`, and so on.
 
     Returns
     -------
-    One row a feature, in the order of `adata.var_names`; a column of ranks (from 1) for each method, `n_methods`
+    One row per feature, in the order of `adata.var_names`; a column of ranks (from 1) for each method, `n_methods`
     and `found_by`, the methods that have the feature among their first `n_top`. DiSC ranks by score, SPARDA by
     weight (features of weight 0 have no rank), the scorecard by its smallest adjusted p-value, scanpy by the
     size of its score.
@@ -64,23 +64,22 @@ def compare(adata: AnnData, *, group: str | None = None, n_top: int = 50, prefix
     return table
 
 
+@documented_reader
 def compare_overlap(adata: AnnData, *, group: str | None = None, n_top: int = 50, prefix: str = "") -> pd.DataFrame:
-    """Count the features that each two methods have among their first.
+    """Count the features that each pair of methods has in common.
 
     Parameters
     ----------
     adata
         Annotated data, as for :func:`diffnb.get.compare`.
     group
-        A condition; the best rank over all by default.
+        ... A feature then has the best of its ranks over conditions and comparisons.
     n_top
-        Features of each method.
     prefix
-        What stands before the usual keys.
 
     Returns
     -------
-    Methods × methods; the diagonal says how many features a method has.
+    Methods × methods; on the diagonal, the number of features of a method.
 
     Examples
     --------
@@ -115,7 +114,7 @@ def _ranks(adata: AnnData, group: str | None, prefix: str) -> pd.DataFrame:
 
 
 def _best(rows: pd.DataFrame, column: str, n_features: int) -> Any:
-    """Take the largest value of each feature over conditions, which stand under each other."""
+    """Take the largest value of each feature over conditions, which are stacked."""
     values = rows[column].to_numpy(dtype=float).reshape(-1, n_features)
     with np.errstate(all="ignore"):
         return np.where(np.isnan(values).all(axis=0), np.nan, np.nanmax(np.nan_to_num(values, nan=-np.inf), axis=0))
@@ -129,7 +128,7 @@ def _sparda(adata: AnnData, group: str | None, key: str) -> Any:
     table = sparda(adata, key=key)
     table = _of(table[table["projection"] == 1], group)
     size = table["weight"].abs().where(table["weight"] != 0)
-    # rows are in the order of weights: bring them back to that of features, by place, since names may repeat
+    # rows are in the order of weights: bring them back to that of features
     best = size.groupby(level=0).max()
     return best.reindex(adata.var_names).to_numpy(dtype=float)
 
@@ -158,6 +157,6 @@ def _genes(adata: AnnData, group: str | None, key: str) -> Any:
 
 
 def _of(table: pd.DataFrame, group: str | None) -> pd.DataFrame:
-    """Take the comparisons in which a condition is one of the two, or all of them."""
+    """Select the comparisons of one condition with another, or all of them."""
     mine = (table["group"] == group) | (table["reference"] == group)
     return table[mine] if group is not None and mine.any() else table

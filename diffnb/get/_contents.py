@@ -1,4 +1,4 @@
-"""What an AnnData holds, in words."""
+"""What an AnnData holds, in a few lines."""
 
 from __future__ import annotations
 
@@ -11,28 +11,25 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from ..core.arrays.row_chunks import is_dask
+from ._docs import documented_reader
+from ._results import results
 
-#: results that can be told by what they hold
-_RESULTS = {
-    "DiSC": ("sigma", "group_columns"),
-    "SPARDA or PDA": ("objective", "path", "pairs"),
-    "scorecard": ("pairs", "params"),
-    "diffusion maps": ("eigenvalues", "groups"),
-}
+#: what the results of a tool are called, where it is not the name of the tool
+_TITLES = {"disc": "DiSC", "sparda": "SPARDA", "pda": "PDA", "dufs": "DUFS", "feature_diffmap": "diffusion maps"}
 
 
+@documented_reader
 def contents(adata: AnnData) -> pd.DataFrame:
     """Describe what an AnnData holds.
 
     Parameters
     ----------
     adata
-        Annotated data.
 
     Returns
     -------
-    One row a fact; column `value`. Rows say how many observations and features there are, what `X` and the
-    layers hold, which embeddings and results there are, and what features are where the data says so.
+    One row per fact; column `value`. Rows give the numbers of observations and features, what `X` and the
+    layers hold, which embeddings and results there are, and the kind of features where it is known.
 
     Examples
     --------
@@ -70,10 +67,5 @@ def _matrix(values: Any) -> str:
 
 
 def _results(adata: AnnData) -> list[str]:
-    found = []
-    for key, value in adata.uns.items():
-        for name, needs in _RESULTS.items():
-            if isinstance(value, dict) and all(n in value for n in needs):
-                found.append(f"{name} under {key!r}")
-                break
-    return found
+    tools = results(adata)["tool"]
+    return [f"{_TITLES.get(tool, tool)} under {key!r}" for key, tool in tools.items()]

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .. import _validate as validate
-from .._keys import DiscKeys
-from ._common import entry
+from .._keys import DiscKeys, counted
+from ._common import entry, known_group, labelled, named, stacked
+from ._docs import documented_reader
 
 
+@documented_reader
 def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.DataFrame:
     """Read the differential vectors and groups of every feature.
 
@@ -21,15 +22,13 @@ def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.D
     adata
         Annotated data after :func:`diffnb.tl.disc`.
     group
-        A condition; all under each other by default.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    One row a feature (and condition), in the order of `adata.var_names`; columns `group` (the condition),
-    `vector_1` …, `score`, `feature_group`, and `stability` and `spread_1` … where they were computed. Features
-    that took no part are missing values.
+    One row per feature (and condition), in the order of `adata.var_names`; columns `group` (the condition),
+    `vector_1` …, `score`, `feature_group`, and `stability` and `spread_1` … where they were computed. Excluded
+    features are missing values.
 
     Examples
     --------
@@ -39,21 +38,40 @@ def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.D
     >>> dn.get.disc(adata, group="B").columns.tolist()
     ['group', 'vector_1', 'vector_2', 'vector_3', 'vector_4', 'score', 'feature_group']
     """
-    found = entry(adata, key, "tl.disc(adata, groupby)", ("sigma", "groups", "group_columns"))
+    keys = DiscKeys(key)
+    found = entry(adata, keys)
     groups = [str(g) for g in found["groups"]]
-    wanted = groups if group is None else [_known(group, groups)]
-    values = np.asarray(adata.varm[DiscKeys(key).varm])
-    names = column_names(found)
+    known_group("group", group, groups)
+    feature_groups = dict(zip(groups, found["group_columns"], strict=True))
     tables = []
-    for name in wanted:
-        m = groups.index(name)
-        table = pd.DataFrame(values[:, m * len(names) : (m + 1) * len(names)], index=adata.var_names, columns=names)
-        table.insert(0, "group", name)
-        table.insert(names.index("score") + 2, "feature_group", adata.var[found["group_columns"][m]].array)
-        tables.append(table)
-    return tables[0] if len(tables) == 1 else _under_each_other(tables)
+    for name in groups if group is None else [str(group)]:
+        table = _values(adata, keys, name)
+        table.insert(table.columns.get_loc("score") + 1, "feature_group", adata.var[feature_groups[name]].array)
+        tables.append(labelled(table, group=name))
+    return _stacked(tables)
 
 
+def vectors(adata: AnnData, *, key: str = "disc") -> dict[str, pd.DataFrame]:
+    """Return the differential vectors of each condition, features × vectors."""
+    keys = DiscKeys(key)
+    found = entry(adata, keys)
+    names = counted("vector", np.asarray(found["sigma"]).shape[1])
+    return {str(group): _values(adata, keys, str(group))[names] for group in found["groups"]}
+
+
+def _values(adata: AnnData, keys: DiscKeys, group: str) -> pd.DataFrame:
+    """Read the stored columns of one condition."""
+    found = entry(adata, keys)
+    columns = keys.columns(
+        [str(g) for g in found["groups"]],
+        np.asarray(found["sigma"]).shape[1],
+        stability=bool(found["has_stability"]),
+        spread=bool(found["has_spread"]),
+    )
+    return named(adata, keys.varm, columns[group])
+
+
+@documented_reader
 def disc_significance(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     """Read the significance levels σ and their p-values.
 
@@ -62,14 +80,13 @@ def disc_significance(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     adata
         Annotated data after :func:`diffnb.tl.disc`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    One row a condition and component; columns `group`, `component` (from 1), `sigma`, `pval`, and for the
+    One row per condition and component; columns `group`, `component` (from 1), `sigma`, `pval`, and for the
     tested statistic `sigma_tested`, `null_median` and `null_95` (median and 95 % quantile over permutations);
     NaN where nothing was tested. Under `null="connectivity"` the tested σ is that of data standardised
-    within conditions; where samples were analysed one by one it is how well they agree, 1 at most.
+    within conditions; where samples were analysed separately it is how well they agree, 1 at most.
 
     Examples
     --------
@@ -79,7 +96,7 @@ def disc_significance(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     >>> dn.get.disc_significance(adata).query("component == 1")["pval"].tolist()
     [0.05, 0.05]
     """
-    found = entry(adata, key, "tl.disc(adata, groupby)", ("sigma", "groups"))
+    found = entry(adata, DiscKeys(key))
     sigma = np.asarray(found["sigma"])
     n_groups, r = sigma.shape
     tested = "pvals" in found
@@ -106,28 +123,10 @@ def _tested(values: Any, r: int) -> Any:
     return values[:, :r].ravel()
 
 
-def column_names(found: Any) -> list[str]:
-    """Name the columns that each condition has in the stored table, in their order."""
-    r = np.asarray(found["sigma"]).shape[1]
-    names = [f"vector_{i + 1}" for i in range(r)] + ["score"]
-    if found["has_stability"]:
-        names.append("stability")
-    if found["has_spread"]:
-        names += [f"spread_{i + 1}" for i in range(r)]
-    return names
-
-
-def _known(group: str, groups: list[str]) -> str:
-    if str(group) not in groups:
-        raise ValueError(
-            f"group={group!r} was not compared; there are {validate.quoted(groups)}.{validate.nearest(group, groups)}"
-        )
-    return str(group)
-
-
-def _under_each_other(tables: list[pd.DataFrame]) -> pd.DataFrame:
+def _stacked(tables: list[pd.DataFrame]) -> pd.DataFrame:
     # categories differ between conditions; concat would turn the column to objects
     categories = list(dict.fromkeys(c for t in tables for c in t["feature_group"].cat.categories))
-    for table in tables:
-        table["feature_group"] = table["feature_group"].cat.set_categories(categories)
-    return pd.concat(tables)
+    if len(tables) > 1:
+        for table in tables:
+            table["feature_group"] = table["feature_group"].cat.set_categories(categories)
+    return stacked(tables)

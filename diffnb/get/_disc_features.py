@@ -1,4 +1,4 @@
-"""All that is known of the features of one condition, in one table."""
+"""All results about the features of one condition, in one table."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from anndata import AnnData
 
 from .._keys import ScorecardKeys
 from ._disc import disc
+from ._docs import documented_reader
 from ._scorecard import scorecard
 
 
+@documented_reader
 def disc_features(
     adata: AnnData, *, group: str | None = None, key: str = "disc", scorecard_key: str = "scorecard"
 ) -> pd.DataFrame:
-    """Read the features of one condition: group, score, stability, vectors, and by what each differs.
+    """Read the features of one condition: group, score, stability, vectors, and how each differs.
 
     Parameters
     ----------
@@ -28,7 +30,7 @@ def disc_features(
 
     Returns
     -------
-    One row a feature, in the order of `adata.var_names`; columns `feature_group`, `score`, `stability` where it
+    One row per feature, in the order of `adata.var_names`; columns `feature_group`, `score`, `stability` where it
     was computed, `kind` (`kind_vs_…` where several conditions were compared with this one), `vector_1` ….
 
     Examples

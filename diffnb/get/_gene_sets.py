@@ -1,32 +1,30 @@
-"""Groups of features as sets with names, for programs that test them for enrichment."""
+"""Groups of features as named sets, for packages that test enrichment."""
 
 from __future__ import annotations
 
 from anndata import AnnData
 
-from .._keys import unique
+from .._keys import BACKGROUND_GROUP, unique
 from ._disc import disc
+from ._docs import documented_reader
 
-BACKGROUND = "background"
 
-
+@documented_reader
 def gene_sets(adata: AnnData, *, group: str | None = None, key: str = "disc") -> dict[str, list[str]]:
-    """Read the groups of features as sets, the background left out.
+    """Read the groups of features as sets, without the background.
 
     Parameters
     ----------
     adata
         Annotated data after :func:`diffnb.tl.disc`.
     group
-        A condition; all by default.
     key
-        The `key_added` of the call.
 
     Returns
     -------
     Name of each group and its features, those with the highest score first. Groups come in the order of
-    their numbers, condition by condition; empty where no group was found. What decoupler, gseapy and other
-    programs for enrichment take as they are; :func:`diffnb.get.gmt` gives the same as the text of a file.
+    their numbers, condition by condition; empty where no group was found. decoupler, gseapy and other packages
+    for enrichment take them as they are; :func:`diffnb.get.gmt` gives the same as the text of a file.
 
     Examples
     --------
@@ -39,6 +37,7 @@ def gene_sets(adata: AnnData, *, group: str | None = None, key: str = "disc") ->
     return {name: features for name, _, features in _sets(adata, group, key)}
 
 
+@documented_reader
 def gmt(adata: AnnData, *, group: str | None = None, key: str = "disc") -> str:
     r"""Write out the groups of features in the GMT format, a line each: name, description, features.
 
@@ -47,15 +46,13 @@ def gmt(adata: AnnData, *, group: str | None = None, key: str = "disc") -> str:
     adata
         Annotated data after :func:`diffnb.tl.disc`.
     group
-        A condition; all by default.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    The text of a `.gmt` file, its fields parted by tabs; the description names the condition. Nothing is
+    The text of a `.gmt` file, its fields separated by tabs; the description names the condition. Nothing is
     written to disk: `Path("groups.gmt").write_text(dn.get.gmt(adata))` does it. Tabs and line breaks within
-    names, which the format does not know, become spaces.
+    names, which the format does not allow, become spaces.
 
     Examples
     --------
@@ -79,8 +76,8 @@ def _sets(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, l
     found = []
     for condition, rows in table.groupby("group", sort=False):
         members = rows.sort_values("score", ascending=False, kind="stable").groupby("feature_group", observed=True)
-        names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND and n in members.groups]
+        names = [n for n in rows["feature_group"].cat.categories if n != BACKGROUND_GROUP and n in members.groups]
         found += [(str(name), str(condition), [str(feature) for feature in members.groups[name]]) for name in names]
     # the eleventh group of "A" and the first of "A1" have one name
-    told_apart = unique([name for name, _, _ in found])
-    return [(name, condition, features) for name, (_, condition, features) in zip(told_apart, found, strict=True)]
+    numbered = unique([name for name, _, _ in found])
+    return [(name, condition, features) for name, (_, condition, features) in zip(numbered, found, strict=True)]

@@ -9,15 +9,15 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._keys import InformedKeys
+from .._keys import InformedKeys, counted
 from ..core.typing import Matrix
-from ._common import entry
+from ._common import entry, numbered, table_of
+from ._docs import documented_reader
 
-MADE_BY = "tl.informed_distance(adata)"
-NEEDS = ("distances_key", "has_pairwise", "n_components", "diffmap_evals")
-KINDS = ("auto", "pairwise", "neighbors")
+DISTANCES = ("auto", "pairwise", "neighbors")
 
 
+@documented_reader
 def informed_distances(
     adata: AnnData, *, kind: Literal["auto", "pairwise", "neighbors"] = "auto", key: str = "informed"
 ) -> Matrix:
@@ -31,7 +31,6 @@ def informed_distances(
         `"pairwise"`: all of them, as an array; `"neighbors"`: those to nearest neighbours, as a sparse matrix;
         `"auto"`: the former where they were kept.
     key
-        The `key_added` of the call.
 
     Returns
     -------
@@ -45,9 +44,9 @@ def informed_distances(
     >>> dn.get.informed_distances(adata, kind="neighbors").nnz
     1140
     """
-    validate.choice("kind", kind, KINDS)
-    found = entry(adata, key, MADE_BY, NEEDS)
+    validate.choice("kind", kind, DISTANCES)
     keys = InformedKeys(key)
+    found = entry(adata, keys)
     if kind == "pairwise" and not found["has_pairwise"]:
         raise ValueError(
             f"kind='pairwise': distances between all {adata.n_obs} observations were not kept;"
@@ -57,6 +56,7 @@ def informed_distances(
     return adata.obsp[keys.pairwise if pairwise else keys.distances].copy()
 
 
+@documented_reader
 def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     """Read the cluster of each feature, and the principal directions that are constant on clusters.
 
@@ -65,11 +65,10 @@ def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     adata
         Annotated data after :func:`diffnb.tl.informed_distance`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    Index: feature. Columns: `cluster` (missing where a feature took no part) and `direction_1`, … of a global
+    Index: feature. Columns: `cluster` (missing where a feature was excluded) and `direction_1`, … of a global
     metric.
 
     Examples
@@ -80,8 +79,8 @@ def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     >>> dn.get.informed_clusters(adata).columns.tolist()
     ['cluster', 'direction_1', 'direction_2']
     """
-    entry(adata, key, MADE_BY, NEEDS)
     keys = InformedKeys(key)
+    entry(adata, keys)
     table = pd.DataFrame(index=adata.var_names)
     if keys.clusters in adata.var:
         table["cluster"] = adata.var[keys.clusters]
@@ -95,6 +94,7 @@ def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     return table
 
 
+@documented_reader
 def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     """Read the gap statistic by which the number of clusters was chosen.
 
@@ -103,11 +103,10 @@ def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     adata
         Annotated data after :func:`diffnb.tl.informed_distance` with `n_clusters="auto"`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    A row a number of clusters `k`; columns `gap`, `error` and `chosen`.
+    A row per number of clusters `k`; columns `gap`, `error` and `chosen`.
 
     Examples
     --------
@@ -117,14 +116,14 @@ def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     >>> dn.get.informed_gap(adata).query("chosen")["k"].item()
     18
     """
-    found = entry(adata, key, MADE_BY, NEEDS)
+    found = entry(adata, InformedKeys(key))
     if "gap" not in found:
         raise ValueError(f"key={key!r} has no gap statistic: the number of clusters was given. Use n_clusters='auto'.")
-    gap = found["gap"]
-    table = pd.DataFrame({name: np.asarray(gap[name]) for name in ("k", "gap", "error")})
-    return table.assign(chosen=table["k"] == int(gap["chosen"]))
+    table = table_of(found["gap"], ("k", "gap", "error"))
+    return table.assign(chosen=table["k"] == int(found["gap"]["chosen"]))
 
 
+@documented_reader
 def informed_embedding(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     """Read the diffusion map of the metric.
 
@@ -133,11 +132,10 @@ def informed_embedding(adata: AnnData, *, key: str = "informed") -> pd.DataFrame
     adata
         Annotated data after :func:`diffnb.tl.informed_distance`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    Index: observation. A column a component, λφ (Eq. 36), the trivial one left out.
+    Index: observation. A column per component, λφ (Eq. 36), without the trivial one.
 
     Examples
     --------
@@ -148,12 +146,13 @@ def informed_embedding(adata: AnnData, *, key: str = "informed") -> pd.DataFrame
     >>> int(side.groupby(adata.obs["condition"], observed=True).nunique().max())
     1
     """
-    entry(adata, key, MADE_BY, NEEDS)
-    values = np.asarray(adata.obsm[InformedKeys(key).diffmap])
-    names = [f"component_{i + 1}" for i in range(values.shape[1])]
-    return pd.DataFrame(values, index=adata.obs_names, columns=names)
+    keys = InformedKeys(key)
+    entry(adata, keys)
+    values = np.asarray(adata.obsm[keys.diffmap])
+    return pd.DataFrame(values, index=adata.obs_names, columns=counted("component", values.shape[1]))
 
 
+@documented_reader
 def informed_eigenvalues(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     """Read the eigenvalues of a global metric.
 
@@ -162,11 +161,10 @@ def informed_eigenvalues(adata: AnnData, *, key: str = "informed") -> pd.DataFra
     adata
         Annotated data after :func:`diffnb.tl.informed_distance`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    A row a component; columns `used` by the metric, `own` (variance along the direction) and `pca` (of the
+    A row per component; columns `used` by the metric, `own` (variance along the direction) and `pca` (of the
     principal component with the same number).
 
     Examples
@@ -178,13 +176,13 @@ def informed_eigenvalues(adata: AnnData, *, key: str = "informed") -> pd.DataFra
     >>> bool((table["own"] <= table["pca"]).all())
     True
     """
-    found = entry(adata, key, MADE_BY, NEEDS)
+    found = entry(adata, InformedKeys(key))
     if "eigenvalues" not in found:
-        raise ValueError(f"key={key!r} holds local metrics, which have eigenvalues each of their own.")
-    table = pd.DataFrame({name: np.asarray(found["eigenvalues"][name]) for name in ("used", "own", "pca")})
-    return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="component"))
+        raise ValueError(f"key={key!r} holds local metrics, each with different eigenvalues.")
+    return numbered(table_of(found["eigenvalues"], ("used", "own", "pca")), "component")
 
 
+@documented_reader
 def informed_covariance(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     """Read the covariance that a global metric is the inverse of, U Λ Uᵀ (Eq. 25).
 
@@ -193,11 +191,10 @@ def informed_covariance(adata: AnnData, *, key: str = "informed") -> pd.DataFram
     adata
         Annotated data after :func:`diffnb.tl.informed_distance`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    Features × features, those that took part.
+    Features × features, without excluded ones.
 
     Examples
     --------

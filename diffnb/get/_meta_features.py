@@ -1,4 +1,4 @@
-"""Observations as differential vectors see them."""
+"""Observations summarised by differential vectors."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .._keys import DiscKeys, plain, unique
+from .._keys import DiscKeys
 from ._common import entry
+from ._docs import documented_reader
 
 
+@documented_reader
 def meta_features(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     """Read the meta-features of every observation.
 
@@ -22,7 +24,7 @@ def meta_features(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
 
     Returns
     -------
-    One row an observation; a column for each vector of each condition, `A_1`, `A_2` ….
+    One row per observation; a column for each vector of each condition, `A_1`, `A_2` ….
 
     Examples
     --------
@@ -33,10 +35,11 @@ def meta_features(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     >>> dn.get.meta_features(adata).columns.tolist()
     ['A_1', 'A_2', 'B_1', 'B_2']
     """
-    found = entry(adata, key, "tl.disc(adata, groupby)", ("sigma", "groups"))
-    slot = DiscKeys(key).obsm
-    if slot not in adata.obsm:
+    keys = DiscKeys(key)
+    found = entry(adata, keys)
+    columns = keys.meta_features([str(group) for group in found["groups"]], np.asarray(found["sigma"]).shape[1])
+    values = adata.obsm.get(keys.obsm)
+    # an array of another shape is not from `tl.meta_features`
+    if values is None or np.shape(values) != (adata.n_obs, len(columns)):
         raise KeyError(f"no meta-features under key={key!r}; run dn.tl.meta_features(adata, key={key!r}) first.")
-    r = np.asarray(found["sigma"]).shape[1]
-    columns = unique([f"{plain(str(group))}_{i + 1}" for group in found["groups"] for i in range(r)])
-    return pd.DataFrame(np.asarray(adata.obsm[slot]), index=adata.obs_names, columns=columns)
+    return pd.DataFrame(np.asarray(values), index=adata.obs_names, columns=columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,26 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .._keys import SpardaKeys
-from ._common import entry
-
-MADE_BY = "tl.sparda(adata, groupby)"
-NEEDS = ("pairs", "objective", "path", "share")
+from ._common import entry, known_group, labelled, ranked, stacked
+from ._docs import documented_reader
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One projection of one comparison, and where its values are."""
+
+    group: str
+    reference: str
+    against_rest: bool
+    #: from 1
+    projection: int
+    #: place among all comparisons and projections
+    place: int
+    #: name among the columns of weights and scores
+    column: str
+
+
+@documented_reader
 def sparda(adata: AnnData, *, group: str | None = None, key: str = "sparda") -> pd.DataFrame:
     """Read the weights of every feature.
 
@@ -24,15 +39,13 @@ def sparda(adata: AnnData, *, group: str | None = None, key: str = "sparda") -> 
     adata
         Annotated data after :func:`diffnb.tl.sparda` or :func:`diffnb.tl.pda`.
     group
-        A condition that was compared; all by default.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    One row a feature (and comparison and projection), the largest weight in absolute value first; columns
-    `group`, `reference`, `projection` (from 1), `weight`, `rank` (from 1) and `selected`. Features that took no
-    part come last, with missing values.
+    One row per feature (and comparison and projection), the largest weight in absolute value first; columns
+    `group`, `reference`, `projection` (from 1), `weight`, `rank` (from 1) and `selected`. Excluded features
+    come last, with missing values.
 
     Examples
     --------
@@ -45,40 +58,34 @@ def sparda(adata: AnnData, *, group: str | None = None, key: str = "sparda") -> 
     >>> int(adata.var.loc[table.index[table["selected"]], "truth"].sum())
     10
     """
-    found = entry(adata, key, MADE_BY, NEEDS)
-    weights = np.asarray(adata.varm[SpardaKeys(key).varm], dtype=float)
-    tables = []
-    for column, ours, theirs, projection in _comparisons(found, group):
-        table = pd.DataFrame({"weight": weights[:, column]}, index=adata.var_names)
-        size = table["weight"].abs().to_numpy()
-        order = np.argsort(-size, kind="stable")  # missing ones go last
-        table = table.iloc[order]
-        rank = pd.array(np.arange(1, len(order) + 1), dtype="Int64")
-        rank[np.isnan(size[order])] = pd.NA
-        table["rank"] = rank
-        table["selected"] = size[order] > 0
-        table.insert(0, "group", ours)
-        table.insert(1, "reference", theirs)
-        table.insert(2, "projection", projection)
-        tables.append(table)
-    return pd.concat(tables) if len(tables) > 1 else tables[0]
+    keys = SpardaKeys(key)
+    comparisons = _comparisons(entry(adata, keys), group)
+    weights = adata.varm[keys.varm]
+    return stacked([_ranked_weights(adata, weights[each.column], each) for each in comparisons])
 
 
+def _ranked_weights(adata: AnnData, stored: pd.Series[Any], of: Comparison) -> pd.DataFrame:
+    weights = stored.to_numpy(dtype=float)
+    table = ranked(adata, {"weight": weights, "selected": np.abs(weights) > 0}, -np.abs(weights))
+    table = table[["weight", "rank", "selected"]]
+    return labelled(table, group=of.group, reference=of.reference, projection=of.projection)
+
+
+@documented_reader
 def sparda_summary(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
-    """Read how much the populations differ along each projection, by how many features, and how surely.
+    """Read how much the populations differ along each projection, by how many features, and the p-values.
 
     Parameters
     ----------
     adata
         Annotated data after :func:`diffnb.tl.sparda` or :func:`diffnb.tl.pda`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    One row a comparison and projection; columns `group`, `reference`, `projection` (from 1), `objective` (the
+    One row per comparison and projection; columns `group`, `reference`, `projection` (from 1), `objective` (the
     divergence), `share` (of the objectives of all projections of the comparison), `n_features`, `pval` and
-    `certificate` (upper bound of the objective over the objective); the last two NaN where not asked for.
+    `certificate` (upper bound of the objective over the objective); the last two NaN where not computed.
 
     Examples
     --------
@@ -88,22 +95,21 @@ def sparda_summary(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     >>> dn.get.sparda_summary(adata)[["group", "reference", "n_features", "pval"]].values.tolist()
     [['B', 'A', 10, 0.05]]
     """
-    found = entry(adata, key, MADE_BY, NEEDS)
-    rows = list(_comparisons(found, None))
+    found = entry(adata, SpardaKeys(key))
+    rows = _comparisons(found, None)
 
     def flat(name: str) -> Any:
         return np.asarray(found[name]).ravel() if name in found else np.nan
 
     return pd.DataFrame(
         {
-            "group": [row[1] for row in rows],
-            "reference": [row[2] for row in rows],
-            "projection": [row[3] for row in rows],
+            **{name: [getattr(row, name) for row in rows] for name in ("group", "reference", "projection")},
             **{name: flat(name) for name in ("objective", "share", "n_features", "pval", "certificate")},
         }
     )
 
 
+@documented_reader
 def sparda_path(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     """Read the divergence for every number of features.
 
@@ -112,11 +118,10 @@ def sparda_path(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     adata
         Annotated data after :func:`diffnb.tl.sparda` or :func:`diffnb.tl.pda`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    One row a number of features `k` (and comparison and projection); columns `group`, `reference`,
+    One row per number of features `k` (and comparison and projection); columns `group`, `reference`,
     `projection`, `k`, `objective`, `held_out` and `held_out_sd` (mean and standard deviation of the divergence
     between held-out observations over folds; NaN where the number was given) and `chosen`.
 
@@ -129,20 +134,20 @@ def sparda_path(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     >>> path.loc[path["chosen"], "k"].tolist()
     [10]
     """
-    found = entry(adata, key, MADE_BY, NEEDS)["path"]
-    k = np.asarray(found["k"])
-    curves = {name: np.asarray(found[name]).reshape(-1, len(k)) for name in ("objective", "held_out", "held_out_sd")}
-    chosen = np.asarray(found["chosen"]).ravel()
+    found = entry(adata, SpardaKeys(key))
+    path = found["path"]
+    k = np.asarray(path["k"])
+    curves = {name: np.asarray(path[name]).reshape(-1, len(k)) for name in ("objective", "held_out", "held_out_sd")}
+    chosen = np.asarray(path["chosen"]).ravel()
     tables = []
-    for column, ours, theirs, projection in _comparisons(entry(adata, key, MADE_BY, NEEDS), None):
-        table = pd.DataFrame({"group": ours, "reference": theirs, "projection": projection, "k": k})
-        for name, values in curves.items():
-            table[name] = values[column]
-        table["chosen"] = k == chosen[column]
-        tables.append(table)
+    for each in _comparisons(found, None):
+        table = pd.DataFrame({"k": k, **{name: values[each.place] for name, values in curves.items()}})
+        table["chosen"] = k == chosen[each.place]
+        tables.append(labelled(table, group=each.group, reference=each.reference, projection=each.projection))
     return pd.concat(tables, ignore_index=True)
 
 
+@documented_reader
 def sparda_projection(
     adata: AnnData, *, group: str | None = None, projection: int = 1, key: str = "sparda"
 ) -> pd.DataFrame:
@@ -153,15 +158,13 @@ def sparda_projection(
     adata
         Annotated data after :func:`diffnb.tl.sparda` or :func:`diffnb.tl.pda`.
     group
-        A condition that was compared; all by default.
     projection
         Which of its projections, from 1.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    One row an observation (and comparison), in the order of `adata.obs_names`; columns `value`, `condition`
+    One row per observation (and comparison), in the order of `adata.obs_names`; columns `value`, `condition`
     and `side`: `"group"`, `"reference"`, or missing for an observation of neither. With several comparisons,
     `group` and `reference` name them.
 
@@ -173,47 +176,40 @@ def sparda_projection(
     >>> dn.get.sparda_projection(adata)["side"].value_counts(sort=False).to_dict()
     {'group': 200, 'reference': 200}
     """
-    found = entry(adata, key, MADE_BY, NEEDS)
+    keys = SpardaKeys(key)
+    found = entry(adata, keys)
     n_projections = np.asarray(found["objective"]).shape[1]
     validate.count("projection", projection, at_most=n_projections, why=f"{n_projections} found")
     conditions = validate.conditions(adata, str(found["params"]["groupby"]))
-    names = np.asarray(conditions.astype(object))
-    values = np.asarray(adata.obsm[SpardaKeys(key).obsm])
-    against_rest = np.asarray(found["pairs"]["against_rest"])
-    wanted = [row for row in _comparisons(found, group) if row[3] == projection]
+    values = pd.DataFrame(np.asarray(adata.obsm[keys.obsm]), index=adata.obs_names, columns=list(found["columns"]))
+    wanted = [each for each in _comparisons(found, group) if each.projection == projection]
     tables = []
-    for column, ours, theirs, _ in wanted:
-        rest = bool(against_rest[column // n_projections])
-        reference = ~pd.isna(names) & (names != ours) if rest else names == theirs
-        codes = np.where(names == ours, 0, np.where(reference, 1, -1))
+    for each in wanted:
         table = pd.DataFrame(
-            {
-                "value": values[:, column],
-                "condition": conditions,
-                "side": pd.Categorical.from_codes(codes, ["group", "reference"]),
-            },
+            {"value": values[each.column].to_numpy(), "condition": conditions, "side": _sides(conditions, each)},
             index=adata.obs_names,
         )
-        if len(wanted) > 1:
-            table.insert(0, "group", ours)
-            table.insert(1, "reference", theirs)
-        tables.append(table)
-    return pd.concat(tables) if len(tables) > 1 else tables[0]
+        several = {"group": each.group, "reference": each.reference} if len(wanted) > 1 else {}
+        tables.append(labelled(table, **several))
+    return stacked(tables)
 
 
-def _comparisons(found: Any, group: object) -> list[tuple[int, str, str, int]]:
-    """Column, group, reference and number of every projection; of one group where it is named."""
-    pairs = found["pairs"]
-    groups, references = [str(g) for g in pairs["group"]], [str(r) for r in pairs["reference"]]
-    if group is not None and str(group) not in groups:
-        raise ValueError(
-            f"group={group!r} was not compared; there are {validate.quoted(dict.fromkeys(groups))}."
-            f"{validate.nearest(group, groups)}"
-        )
-    each = np.asarray(found["objective"]).shape[1]
-    return [
-        (i * each + r, ours, theirs, r + 1)
-        for i, (ours, theirs) in enumerate(zip(groups, references, strict=True))
-        if group in (None, ours) or str(group) == ours
-        for r in range(each)
-    ]
+def _sides(conditions: pd.Categorical, of: Comparison) -> pd.Categorical:
+    names = np.asarray(conditions.astype(object))
+    reference = ~pd.isna(names) & (names != of.group) if of.against_rest else names == of.reference
+    codes = np.where(names == of.group, 0, np.where(reference, 1, -1))
+    return pd.Categorical.from_codes(codes, ["group", "reference"])
+
+
+def _comparisons(found: Any, group: object) -> list[Comparison]:
+    """List every projection of every comparison; of one group where it is named."""
+    pairs, columns = found["pairs"], found["columns"]
+    groups = [str(g) for g in pairs["group"]]
+    known_group("group", group, groups)
+    n_projections = np.asarray(found["objective"]).shape[1]
+    every = []
+    for i, (ours, theirs, rest) in enumerate(zip(groups, pairs["reference"], pairs["against_rest"], strict=True)):
+        for r in range(n_projections):
+            place = i * n_projections + r
+            every.append(Comparison(ours, str(theirs), bool(rest), r + 1, place, str(columns[place])))
+    return [each for each in every if group is None or each.group == str(group)]

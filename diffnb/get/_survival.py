@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from ._common import entry
+from .._keys import SurvivalKeys
+from ._common import entry, labelled, table_of
+from ._docs import documented_reader
 
-MADE_BY = "tl.survival(adata)"
-NEEDS = ("curves", "tests", "n_events")
-COLUMNS = ("time", "survival", "lower", "upper", "at_risk", "events", "censored")
+CURVE = ("time", "survival", "lower", "upper", "at_risk", "events", "censored")
 
 
+@documented_reader
 def survival(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     """Read Kaplan–Meier curves.
 
@@ -21,11 +22,10 @@ def survival(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     adata
         Annotated data after :func:`diffnb.tl.survival`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    A row a time of each `group`; columns `time`, `survival` with its 95 % interval `lower`, `upper`, and
+    A row per time of each `group`; columns `time`, `survival` with its 95 % interval `lower`, `upper`, and
     `at_risk`, `events`, `censored`.
 
     Examples
@@ -37,16 +37,13 @@ def survival(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     >>> float(dn.get.survival(adata)["survival"].min())
     0.0
     """
-    found = entry(adata, key, MADE_BY, NEEDS)
-    tables = []
-    for i, group in enumerate(found["groups"]):
-        curve = found["curves"][str(i)]
-        table = pd.DataFrame({name: np.asarray(curve[name]) for name in COLUMNS})
-        table.insert(0, "group", str(group))
-        tables.append(table)
+    found = entry(adata, SurvivalKeys(key))
+    curves = [table_of(found["curves"][str(i)], CURVE) for i in range(len(found["groups"]))]
+    tables = [labelled(curve, group=str(group)) for curve, group in zip(curves, found["groups"], strict=True)]
     return pd.concat(tables, ignore_index=True)
 
 
+@documented_reader
 def survival_tests(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     """Read log-rank tests.
 
@@ -55,11 +52,10 @@ def survival_tests(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     adata
         Annotated data after :func:`diffnb.tl.survival`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
-    First a row of all groups together, then, of more than two groups, a row a pair; columns `group`,
+    First a row of all groups together, then, of more than two groups, a row per pair; columns `group`,
     `reference`, `statistic`, `pval`.
 
     Examples
@@ -71,10 +67,10 @@ def survival_tests(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     >>> dn.get.survival_tests(adata)["group"].tolist()
     ['all']
     """
-    tests = entry(adata, key, MADE_BY, NEEDS)["tests"]
-    return pd.DataFrame({name: np.asarray(tests[name]) for name in ("group", "reference", "statistic", "pval")})
+    return table_of(entry(adata, SurvivalKeys(key))["tests"], ("group", "reference", "statistic", "pval"))
 
 
+@documented_reader
 def survival_groups(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     """Read how many samples and events each group has.
 
@@ -83,7 +79,6 @@ def survival_groups(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     adata
         Annotated data after :func:`diffnb.tl.survival`.
     key
-        The `key_added` of the call.
 
     Returns
     -------
@@ -99,9 +94,8 @@ def survival_groups(adata: AnnData, *, key: str = "survival") -> pd.DataFrame:
     >>> int(dn.get.survival_groups(adata)["n"].sum())
     40
     """
-    found = entry(adata, key, MADE_BY, NEEDS)
+    found = entry(adata, SurvivalKeys(key))
     curves = survival(adata, key=key)
     half = curves[curves["survival"] <= 0.5].groupby("group")["time"].min()
     names = pd.Index([str(g) for g in found["groups"]], name="group")
-    table = pd.DataFrame({"n": np.asarray(found["n"]), "n_events": np.asarray(found["n_events"])}, index=names)
-    return table.assign(median=half.reindex(names).fillna(np.inf))
+    return table_of(found, ("n", "n_events")).set_axis(names).assign(median=half.reindex(names).fillna(np.inf))

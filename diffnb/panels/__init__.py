@@ -1,4 +1,4 @@
-"""Panels: look, try, and keep the line of code."""
+"""Interactive panels, which show the code that reproduces them."""
 
 from ._compare import compare
 from ._disc import disc

@@ -1,4 +1,4 @@
-"""A call that is run, and shown as the line that does the same."""
+"""A call that is run, and shown as the line of code that does the same."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: the names under which packages appear in lines
+#: the names under which packages appear in lines of code
 PACKAGES = {"dn": "diffnb", "sc": "scanpy"}
-WIDTH = 100
+MAX_LINE_LETTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function by its name in lines, `dn.tl.disc`, and what it is given besides the data."""
+    """A function by its name in code, `dn.tl.disc`, and its arguments besides the data."""
 
     name: str
     positional: tuple[Any, ...] = ()
     keywords: Mapping[str, Any] = field(default_factory=dict)
-    #: a name for what it returns
+    #: name of the variable that the returned value is assigned to
     result: str = ""
-    #: which rows to take of the table it returns
+    #: selects rows of the returned table
     query: str = ""
 
     @property
@@ -30,46 +30,47 @@ class Call:
         """The function itself."""
         package, *path = self.name.split(".")
         found: Any = importlib.import_module(PACKAGES[package])
-        for part in path:
-            found = getattr(found, part)
+        for name in path:
+            found = getattr(found, name)
         return found
 
     @property
-    def told(self) -> dict[str, Any]:
-        """Keywords that differ from the function's own defaults: the others need no word."""
+    def non_default_kwargs(self) -> dict[str, Any]:
+        """Keyword arguments that differ from the defaults of the function."""
         known = inspect.signature(self.function).parameters
-        return {k: v for k, v in self.keywords.items() if k not in known or not _same(known[k].default, v)}
+        return {k: v for k, v in self.keywords.items() if k not in known or not _is_default(known[k].default, v)}
 
     @property
     def key(self) -> str:
-        """Name that tells its results from those of other calls."""
+        """Key under which the results are stored."""
         known = inspect.signature(self.function).parameters
         default = known["key_added"].default if "key_added" in known else ""
         return str(self.keywords.get("key_added") or default or self.name.rpartition(".")[2])
 
     def run(self, adata: Any) -> Any:
-        """Do it."""
-        found = self.function(adata, *self.positional, **self.told)
+        """Make the call."""
+        found = self.function(adata, *self.positional, **self.non_default_kwargs)
         return found.query(self.query) if self.query else found
 
     def line(self, adata: str = "adata") -> str:
-        """Write it; names go through `repr`, so that none of them can end the string it stands in."""
-        given = [adata, *map(literal, self.positional), *(f"{k}={literal(v)}" for k, v in self.told.items())]
+        """Return the call as code; names are written as literals, so that none can end its string early."""
+        keywords = (f"{k}={literal(v)}" for k, v in self.non_default_kwargs.items())
+        arguments = [adata, *map(literal, self.positional), *keywords]
         start = f"{self.result} = {self.name}" if self.result else self.name
         then = f".query({literal(self.query)})" if self.query else ""
-        line = f"{start}({', '.join(given)}){then}"
-        if len(line) <= WIDTH:
+        line = f"{start}({', '.join(arguments)}){then}"
+        if len(line) <= MAX_LINE_LETTERS:
             return line
-        inner = "".join(f"    {part},\n" for part in given)
+        inner = "".join(f"    {argument},\n" for argument in arguments)
         return f"{start}(\n{inner}){then}"
 
 
-def _same(default: Any, value: Any) -> bool:
+def _is_default(default: Any, value: Any) -> bool:
     return type(default) is type(value) and bool(default == value)
 
 
 def literal(value: Any) -> str:
-    """Write a value so that Python reads the same again."""
+    """Return Python code that evaluates to the value."""
     if isinstance(value, str):
         return ascii(str(value)) if any(not c.isprintable() for c in value) else _double_quoted(str(value))
     if isinstance(value, tuple):
@@ -88,20 +89,20 @@ def _double_quoted(text: str) -> str:
 
 
 def wrapped(values: Sequence[str]) -> str:
-    """Write a list of names over as many lines as it takes."""
-    lines, here = [], ""
+    """Return a list of names as code, over as many lines as needed."""
+    lines, current = [], ""
     for value in map(literal, values):
-        if here and len(here) + len(value) > WIDTH - 6:
-            lines.append(here.rstrip())
-            here = ""
-        here += f"{value}, "
+        if current and len(current) + len(value) > MAX_LINE_LETTERS - 6:
+            lines.append(current.rstrip())
+            current = ""
+        current += f"{value}, "
     if not lines:
-        return f"[{here.removesuffix(', ')}]"
-    return "[\n" + "".join(f"    {line}\n" for line in [*lines, here.rstrip()]) + "]"
+        return f"[{current.removesuffix(', ')}]"
+    return "[\n" + "".join(f"    {line}\n" for line in [*lines, current.rstrip()]) + "]"
 
 
 def name_of(adata: Any) -> str:
-    """Return the name that the notebook has for this AnnData, `adata` where it has none."""
+    """Return the name of the notebook's variable that holds this AnnData, `adata` where there is none."""
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()

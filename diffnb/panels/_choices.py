@@ -10,13 +10,11 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .. import get
-from ._controls import Control, choice, offer, several
-
-NONE = "none"
+from ._controls import Control, dropdown, multi_select, set_options
 
 
 def groupby(adata: AnnData, given: Mapping[str, Any]) -> Control:
-    """Ask which column holds the conditions; the likeliest unless one was given."""
+    """Make the choice of the column with the conditions, by default the likeliest."""
     wanted = given.get("groupby")
     found = get.candidate_conditions(adata)
     usable = [str(name) for name in found.index[found["usable"]]]
@@ -27,7 +25,7 @@ def groupby(adata: AnnData, given: Mapping[str, Any]) -> Control:
         raise ValueError(
             "adata.obs has no column that could hold conditions: two levels or more, each with at least 3 observations."
         )
-    return choice("groupby", usable, value=wanted if wanted is not None else usable[0])
+    return dropdown("groupby", usable, value=wanted if wanted is not None else usable[0])
 
 
 def levels_of(adata: AnnData, column: str) -> list[str]:
@@ -39,46 +37,46 @@ def levels_of(adata: AnnData, column: str) -> list[str]:
 
 
 def groups(adata: AnnData, by: Control) -> Control:
-    """Ask which conditions to compare; follows the column."""
-    control = several("groups", levels_of(adata, by.value), label="conditions")
+    """Make the choice of the conditions to compare, updated with the column."""
+    control = multi_select("groups", levels_of(adata, by.value), label="conditions")
 
-    def follow(_: object) -> None:
+    def update(_: object) -> None:
         levels = levels_of(adata, by.value)
         control.widget.options = levels
         control.widget.rows = min(5, max(2, len(levels)))
         control.widget.value = tuple(levels)
 
-    by.widget.observe(follow, "value")
+    by.widget.observe(update, "value")
     return control
 
 
-def level(name: str, adata: AnnData, by: Control, *, empty: str) -> Control:
-    """Ask for one condition, or none in particular; follows the column."""
-    control = choice(name, [(empty, None), *((v, v) for v in levels_of(adata, by.value))])
+def level(name: str, adata: AnnData, by: Control, *, default: str) -> Control:
+    """Make the choice of one condition or the default of the method, updated with the column."""
 
-    def follow(_: object) -> None:
-        offer(control, [(empty, None), *((v, v) for v in levels_of(adata, by.value))])
+    def options() -> list[Any]:
+        return [(default, "auto"), *((v, v) for v in levels_of(adata, by.value))]
 
-    by.widget.observe(follow, "value")
+    control = dropdown(name, options())
+    by.widget.observe(lambda _: set_options(control, options()), "value")
     return control
 
 
 def layer(adata: AnnData) -> Control:
-    """Ask for X or a layer."""
+    """Make the choice between X and the layers."""
     first = [("X", None)] if adata.X is not None else []
-    return choice("layer", [*first, *((str(name), str(name)) for name in adata.layers)])
+    return dropdown("layer", [*first, *((str(name), str(name)) for name in adata.layers)])
 
 
 def sample_key(adata: AnnData) -> Control:
-    """Ask for the column of samples."""
+    """Make the choice of the column with the samples."""
     obs = adata.obs
     names = [
         str(c) for c in obs.columns if not pd.api.types.is_float_dtype(obs[c]) and 2 <= obs[c].nunique() < len(obs)
     ]
-    return choice("sample_key", [(NONE, None), *((n, n) for n in names)], label="samples in")
+    return dropdown("sample_key", [("none", None), *((n, n) for n in names)], label="samples in")
 
 
 def mask_var(adata: AnnData) -> Control:
-    """Ask for a column that says which features take part."""
+    """Make the choice of a boolean column that selects the features to analyse."""
     names = [str(c) for c in adata.var.columns if pd.api.types.is_bool_dtype(adata.var[c])]
-    return choice("mask_var", [("all", None), *((n, n) for n in names)], label="features")
+    return dropdown("mask_var", [("all", None), *((n, n) for n in names)], label="features")

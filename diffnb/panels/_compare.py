@@ -1,4 +1,4 @@
-"""`panels.compare`: what one method finds and the others miss."""
+"""`panels.compare`: features that one method finds and the others miss."""
 
 from __future__ import annotations
 
@@ -9,18 +9,28 @@ import ipywidgets as widgets
 from anndata import AnnData
 
 from ..get._compare import METHODS
+from ..get._presence import has_key
 from . import _choices as choices
 from ._calls import Call
-from ._controls import Control, auto_count, choice, count, offer, several, watch
-from ._features import FeatureView
-from ._frame import Panel
+from ._controls import (
+    Control,
+    dropdown,
+    integer_field,
+    integer_or_auto,
+    multi_select,
+    on_user_change,
+    row_of,
+    set_options,
+)
+from ._docs import documented_panel
+from ._feature_panel import FeaturePanel
 
-#: keys of its own, so that results under the usual ones stay as they are
-PREFIX = "compare_"
+#: separate keys, so that results under the default ones are kept
+COMPARE_PREFIX = "compare_"
 
 
-class ComparePanel(Panel):
-    """DiSC, SPARDA, scorecard and scanpy's ranking side by side."""
+class ComparePanel(FeaturePanel):
+    """DiSC, SPARDA, the scorecard and scanpy's ranking compared."""
 
     title = "Compare methods"
     question = "What does each method find, and what do the others miss?"
@@ -30,30 +40,26 @@ class ComparePanel(Panel):
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
         """Make the controls that all methods share."""
         by = choices.groupby(self.adata, given)
+        n_vars = self.adata.n_vars
+        standardize = [("no", None), ("global", "global"), ("within conditions", "within")]
         return [
             by,
-            several("methods", list(METHODS)),
+            multi_select("methods", list(METHODS)),
             choices.sample_key(self.adata),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
-            choice(
-                "standardize",
-                [("no", None), ("global", "global"), ("within conditions", "within")],
-                label="DiSC standardize",
-            ),
-            auto_count("n_features", label="SPARDA features"),
-            count("n_top", min(50, self.adata.n_vars), at_least=1, at_most=self.adata.n_vars, label="first features"),
-            count("random_state", 0, label="seed"),
+            dropdown("standardize", standardize, label="standardize for DiSC"),
+            integer_or_auto("n_features", label="features of SPARDA"),
+            integer_field("n_top", min(50, n_vars), at_least=1, at_most=n_vars, label="leading features"),
+            integer_field("random_state", 0, label="seed"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the choice of a condition."""
-        self.features = FeatureView(self.adata, self._on_view, file_name="compared_features.csv")
-        self.group = choice("group", [("all", None)], label="condition")
-        watch(self.group.widget, self._turn)
-        watch(self.controls["n_top"].widget, self._turn)
-        which = widgets.Box([self.group.widget])
-        which.add_class("diffnb-controls")
+        self.group = dropdown("group", [("all", None)], label="condition")
+        on_user_change(self.group.widget, self._show_group)
+        on_user_change(self.controls["n_top"].widget, self._show_group)
+        which = row_of(self.group)
         return {
             "Ranks": widgets.VBox([which, self.picture("Ranks")]),
             "Overlap": widgets.VBox([which, self.picture("Overlap")]),
@@ -62,91 +68,84 @@ class ComparePanel(Panel):
         }
 
     def has_results(self) -> bool:
-        """Whether any of the methods has left its results under the panel's keys."""
-        return any(PREFIX + key in self.adata.uns for key in METHODS.values())
+        """Whether any of the methods has stored results under the keys of the panel."""
+        return any(has_key(self.adata, key) for key in self.shown_keys())
 
     def shown_keys(self) -> list[str]:
         """Return the keys of the results on screen."""
-        return [PREFIX + key for key in METHODS.values()]
+        return [COMPARE_PREFIX + key for key in METHODS.values()]
 
     def calls(self) -> list[Call]:
-        """Run the chosen methods."""
-        by = self.controls["groupby"].value
+        """Run the selected methods."""
+        by = (self.controls["groupby"].value,)
         wanted = self.controls["methods"].value or list(METHODS)
-        of = self.settings("layer", "mask_var", "sample_key")
-        seed = self.settings("random_state")
-        kept = {method: {"key_added": PREFIX + key} for method, key in METHODS.items()}
-        genes = {"layer": of["layer"], "mask_var": of["mask_var"], "method": "wilcoxon", "use_raw": False}
-        calls = {
-            "DiSC": Call("dn.tl.disc", (by,), {**of, **self.settings("standardize"), **seed, **kept["DiSC"]}),
-            "SPARDA": Call("dn.tl.sparda", (by,), {**of, **self.settings("n_features"), **seed, **kept["SPARDA"]}),
-            "scorecard": Call("dn.tl.scorecard", (by,), {**of, **seed, **kept["scorecard"]}),
-            "rank_genes_groups": Call("sc.tl.rank_genes_groups", (by,), {**genes, **kept["rank_genes_groups"]}),
+        shared, seed = self.settings("layer", "mask_var", "sample_key"), self.settings("random_state")
+        genes = {"layer": shared["layer"], "mask_var": shared["mask_var"], "method": "wilcoxon", "use_raw": False}
+        tools: dict[str, tuple[str, dict[str, Any]]] = {
+            "DiSC": ("dn.tl.disc", {**shared, **self.settings("standardize"), **seed}),
+            "SPARDA": ("dn.tl.sparda", {**shared, **self.settings("n_features"), **seed}),
+            "scorecard": ("dn.tl.scorecard", {**shared, **seed}),
+            "rank_genes_groups": ("sc.tl.rank_genes_groups", genes),
         }
-        return [calls[method] for method in METHODS if method in wanted]
+        return [
+            Call(name, by, {**keywords, "key_added": COMPARE_PREFIX + METHODS[method]})
+            for method, (name, keywords) in tools.items()
+            if method in wanted
+        ]
 
-    def _shown(self) -> dict[str, Any]:
-        return {"group": self.group.value, "n_top": self.controls["n_top"].value, "prefix": PREFIX}
+    def _selected(self) -> dict[str, Any]:
+        return {"group": self.group.value, "n_top": self.controls["n_top"].value, "prefix": COMPARE_PREFIX}
 
-    def _table(self) -> Call:
-        return Call("dn.get.compare", (), self._shown(), result="features")
+    def table_call(self) -> Call:
+        """Read the ranks by all methods."""
+        return Call("dn.get.compare", (), self._selected(), result="features")
 
     def read(self) -> list[Call]:
         """Read the ranks and the overlap."""
         if not self.has_results():
             return []
-        return [self._table(), Call("dn.get.compare_overlap", (), self._shown(), result="overlap")]
+        return [self.table_call(), Call("dn.get.compare_overlap", (), self._selected(), result="overlap")]
 
     def drawn(self) -> dict[str, Call]:
         """Draw rank against rank, and the overlap."""
         if not self.has_results():
             return {}
         return {
-            "Ranks": Call("dn.pl.compare_ranks", (), self._shown()),
-            "Overlap": Call("dn.pl.compare_overlap", (), self._shown()),
+            "Ranks": Call("dn.pl.compare_ranks", (), self._selected()),
+            "Overlap": Call("dn.pl.compare_overlap", (), self._selected()),
         }
 
     def show(self) -> None:
-        """Offer the conditions, and fill map and table."""
+        """Set the conditions to choose from, and fill map and table."""
         if self.has_results():
             levels = choices.levels_of(self.adata, self.controls["groupby"].value)
-            offer(self.group, [("all", None), *((v, v) for v in levels)])
-            self._turn()
+            set_options(self.group, [("all", None), *((v, v) for v in levels)])
+            self._show_group()
 
-    def _turn(self) -> None:
-        """Show ranks for the condition and the number of features that were chosen."""
+    def _show_group(self) -> None:
+        """Show the ranks for the selected condition and number of features."""
         if not self.has_results():
             return
-        table = self._table().run(self.adata)
+        table = self.table_call().run(self.adata)
         methods = [c for c in table.columns if c in METHODS]
-        self.features.show(
-            table, x=methods[0], y=methods[1 % len(methods)], color="found_by", by=methods[0], down=False
-        )
+        x, y = methods[0], methods[1 % len(methods)]
+        self.features.show(table, x=x, y=y, color="found_by", by=methods[0], descending=False)
         self.redraw("Ranks", "Overlap")
 
-    def recolor(self) -> None:
-        """Colour the map for the page."""
-        self.features.repaint(self.status.dark)
 
-    def more_lines(self, adata: str) -> list[str]:
-        """Return the lines of saved selections."""
-        return self.features.lines(adata)
-
-
+@documented_panel
 def compare(adata: AnnData, groupby: str | None = None) -> ComparePanel:
-    """Open a panel that runs several methods and compares what they find.
+    """Open a panel that runs several methods and compares the features that they find.
 
     Parameters
     ----------
-    adata
-        Annotated data, observations × features.
-    groupby
-        Column of `adata.obs` with the conditions; the likeliest by default.
+    {adata}
+    {groupby}
 
     Returns
     -------
-    The panel. Results are stored under keys of its own: `compare_disc`, `compare_sparda`, `compare_scorecard`
-    and `compare_rank_genes_groups`.
+    The panel. Results are stored under separate keys: `compare_disc`, `compare_sparda`, `compare_scorecard` and
+    `compare_rank_genes_groups`.
 
     Examples
     --------
@@ -160,4 +159,4 @@ def compare(adata: AnnData, groupby: str | None = None) -> ComparePanel:
     >>> dn.get.compare_overlap(adata, n_top=20, prefix="compare_").index.tolist()
     ['DiSC', 'scorecard']
     """
-    return ComparePanel(adata, groupby=groupby)
+    return ComparePanel(adata, groupby=groupby, file_name="compared_features.csv")

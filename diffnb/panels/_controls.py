@@ -1,4 +1,4 @@
-"""Controls: a widget, the argument that it stands for, and what the docs say of it."""
+"""Controls: a widget, the argument that it sets, and the description of that argument."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Control:
 
     @property
     def value(self) -> Any:
-        """The argument as it stands."""
+        """The current argument."""
         return self.read(self.widget.value)
 
     def put(self, argument: Any) -> None:
@@ -41,72 +41,75 @@ def label_of(name: str) -> str:
     return name.removeprefix("n_").replace("_", " ") if name != "groupby" else "conditions in"
 
 
-def _made(kind: Any, name: str, label: str | None, **traits: Any) -> Any:
-    style = {"description_width": "initial"}
-    made = kind(description=label or label_of(name), style=style, **traits)
-    made.add_class("diffnb-control")
-    return made
+def _labelled(kind: Any, name: str, label: str | None, **traits: Any) -> Any:
+    widget = kind(description=label or label_of(name), style={"description_width": "initial"}, **traits)
+    widget.add_class("diffnb-control")
+    return widget
 
 
-class _Nothing:
-    """Stands for `None` among options, which to a widget would mean that nothing is chosen."""
+class _NoneOption:
+    """Represents `None` among options: a dropdown with the value `None` has nothing selected."""
 
 
-NOTHING = _Nothing()
+NONE_OPTION = _NoneOption()
 
 
-def _pairs(options: Sequence[Any]) -> list[tuple[str, Any]]:
+def _label_and_value(options: Sequence[Any]) -> list[tuple[str, Any]]:
     pairs = [o if isinstance(o, tuple) else (str(o), o) for o in options]
-    return [(label, NOTHING if value is None else value) for label, value in pairs]
+    return [(label, NONE_OPTION if value is None else value) for label, value in pairs]
 
 
-def choice(name: str, options: Sequence[Any], *, value: Any = None, label: str | None = None) -> Control:
-    """One of several: words, or pairs of what is shown and what is meant."""
-    pairs = _pairs(options)
-    meant = [o[1] for o in pairs]
-    first = value if value in meant else (meant[0] if meant else None)
+def dropdown(name: str, options: Sequence[Any], *, value: Any = None, label: str | None = None) -> Control:
+    """Make a choice among options: strings, or pairs of label and value."""
+    pairs = _label_and_value(options)
+    values = [o[1] for o in pairs]
+    first = value if value in values else (values[0] if values else None)
     return Control(
         name,
-        _made(widgets.Dropdown, name, label, options=pairs, value=first),
-        lambda value: None if value is NOTHING else value,
-        lambda value: NOTHING if value is None else value,
+        _labelled(widgets.Dropdown, name, label, options=pairs, value=first),
+        lambda value: None if value is NONE_OPTION else value,
+        lambda value: NONE_OPTION if value is None else value,
     )
 
 
-def count(name: str, value: int, *, at_least: int = 0, at_most: int = 1_000_000, label: str | None = None) -> Control:
-    """Ask for a whole number within bounds."""
-    return Control(name, _made(widgets.BoundedIntText, name, label, value=value, min=at_least, max=at_most))
+def integer_field(
+    name: str, value: int, *, at_least: int = 0, at_most: int = 1_000_000, label: str | None = None
+) -> Control:
+    """Make a field for an integer within bounds."""
+    return Control(name, _labelled(widgets.BoundedIntText, name, label, value=value, min=at_least, max=at_most))
 
 
-def number(name: str, value: float, *, label: str | None = None, **bounds: float) -> Control:
-    """Ask for a number."""
-    return Control(name, _made(widgets.FloatText, name, label, value=value, **bounds))
+def number_field(name: str, value: float, *, label: str | None = None, **bounds: float) -> Control:
+    """Make a field for a number."""
+    return Control(name, _labelled(widgets.FloatText, name, label, value=value, **bounds))
 
 
-def auto_count(name: str, *, means: str | None = "auto", label: str | None = None) -> Control:
-    """Ask for a whole number, or the word `auto`, which stands for the argument that leaves it to the data."""
+def integer_or_auto(name: str, *, label: str | None = None) -> Control:
+    """Make a field for an integer or the word `auto`."""
 
     def read(text: str) -> Any:
         text = text.strip()
         if text in ("", "auto"):
-            return means
-        # what is no number goes on as it is: the tool says best what would do
+            return "auto"
+        # any other text is passed on: the error of the tool explains what it accepts
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else text
 
-    def write(value: Any) -> str:
-        return "auto" if value == means else str(value)
-
-    field = _made(widgets.Text, name, label, value="auto", placeholder="auto or a number", continuous_update=False)
-    return Control(name, field, read, write)
-
-
-def switch(name: str, value: bool = False, *, label: str | None = None) -> Control:
-    """Yes or no."""
-    return Control(name, _made(widgets.Checkbox, name, label, value=value, indent=False))
+    hint = "auto or an integer"
+    return Control(
+        name,
+        _labelled(widgets.Text, name, label, value="auto", placeholder=hint, continuous_update=False),
+        read,
+        str,
+    )
 
 
-def several(name: str, options: Sequence[str], *, label: str | None = None) -> Control:
-    """Ask for some of several; all of them is `None`."""
+def checkbox(name: str, value: bool = False, *, label: str | None = None) -> Control:
+    """Make a choice between yes and no."""
+    return Control(name, _labelled(widgets.Checkbox, name, label, value=value, indent=False))
+
+
+def multi_select(name: str, options: Sequence[str], *, label: str | None = None) -> Control:
+    """Make a choice of several options; with all of them the argument is `None`."""
 
     def read(chosen: tuple[str, ...]) -> list[str] | None:
         return list(chosen) if 0 < len(chosen) < len(field.options) else None
@@ -115,37 +118,49 @@ def several(name: str, options: Sequence[str], *, label: str | None = None) -> C
         return tuple(field.options if chosen is None else chosen)
 
     rows = min(5, max(2, len(options)))
-    field = _made(widgets.SelectMultiple, name, label, options=list(options), value=tuple(options), rows=rows)
+    field = _labelled(widgets.SelectMultiple, name, label, options=list(options), value=tuple(options), rows=rows)
     return Control(name, field, read, write)
 
 
-_offering: ContextVar[bool] = ContextVar("diffnb_offering", default=False)
+_setting_options: ContextVar[bool] = ContextVar("diffnb_setting_options", default=False)
 
 
-def watch(widget: Any, act: Callable[[], None]) -> None:
-    """Do something whenever a user changes the value of a widget; not when `offer` does."""
-    widget.observe(lambda _: None if _offering.get() else act(), "value")
+def on_user_change(widget: Any, act: Callable[[], None]) -> None:
+    """Call a function whenever a user changes the value of a widget; not when `set_options` does."""
+    widget.observe(lambda _: None if _setting_options.get() else act(), "value")
 
 
-def offer(control: Control, options: Sequence[Any], preferred: Any = None) -> None:
-    """Change what a choice offers; keep what is chosen where it is still there."""
-    pairs = _pairs(options)
-    meant = [o[1] for o in pairs]
-    kept = next((v for v in (control.widget.value, preferred) if v in meant), meant[0] if meant else None)
-    token = _offering.set(True)
+def set_options(control: Control, options: Sequence[Any], preferred: Any = None) -> None:
+    """Replace the options of a dropdown; keep the selected one if it is still there."""
+    pairs = _label_and_value(options)
+    values = [o[1] for o in pairs]
+    kept = next((v for v in (control.widget.value, preferred) if v in values), values[0] if values else None)
+    token = _setting_options.set(True)
     try:
         if list(control.widget.options) != pairs:
             control.widget.options = pairs
         control.widget.value = kept
     finally:
-        _offering.reset(token)
+        _setting_options.reset(token)
+
+
+def row_of(*controls: Control) -> Any:
+    """Lay out controls in a row."""
+    return control_row([control.widget for control in controls])
+
+
+def control_row(children: Sequence[Any]) -> Any:
+    """Lay out widgets in a row that wraps."""
+    box = widgets.Box(list(children))
+    box.add_class("diffnb-controls")
+    return box
 
 
 def describe(controls: Sequence[Control], function: Any) -> None:
-    """Give every control what the function's own docs say of its argument."""
-    said = parameters_of(function)
+    """Give every control a tooltip with the description of its argument in the docstring of the function."""
+    descriptions = parameters_of(function)
     for control in controls:
-        text = said.get(control.name, "")
+        text = descriptions.get(control.name, "")
         if text:
             control.widget.tooltip = text
 

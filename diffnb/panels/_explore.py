@@ -1,4 +1,4 @@
-"""`panels.explore`: what is in this AnnData, what could be compared, and the way to each panel."""
+"""`panels.explore`: the contents of an AnnData, what could be compared, and the panels of the methods."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from anndata import AnnData
 from .. import _validate as validate
 from .. import get
 from ._calls import Call, name_of
-from ._controls import Control, choice, watch
+from ._controls import Control, control_row, dropdown, on_user_change
+from ._docs import documented_panel
 from ._frame import Panel
-from ._panels import BY_CONDITION, METHODS, opened
+from ._panels import CONDITION_PANELS, PANEL_TITLES, open_by_name
 
-LISTED = 12
+MAX_LISTED_LEVELS = 12
 
 
 class ExplorePanel(Panel):
@@ -28,25 +29,23 @@ class ExplorePanel(Panel):
     runs = False
 
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
-        """Ask for the column to compare by."""
+        """Make the choice of the column with the conditions."""
         found = get.candidate_conditions(self.adata)
         usable = [str(n) for n in found.index[found["usable"]]]
-        return [choice("groupby", usable or [("none found", None)])]
+        return [dropdown("groupby", usable or [("none found", None)])]
 
     def make_tabs(self) -> dict[str, Any]:
         """Make the tables, and a button for each method."""
         self.facts, self.columns, self.levels = widgets.HTML(), widgets.HTML(), widgets.HTML()
         self.below = widgets.VBox([])
         self.chosen = ""
-        buttons = [self._button(name, label) for name, label in METHODS.items()]
-        row = widgets.Box(buttons)
-        row.add_class("diffnb-controls")
-        watch(self.controls["groupby"].widget, self._count)
-        self._buttons = dict(zip(METHODS, buttons, strict=True))
+        buttons = [self._button(name, label) for name, label in PANEL_TITLES.items()]
+        on_user_change(self.controls["groupby"].widget, self._list_levels)
+        self._buttons = dict(zip(PANEL_TITLES, buttons, strict=True))
         return {
             "Conditions": widgets.VBox([self.columns, self.levels]),
             "Contents": self.facts,
-            "Analyse": widgets.VBox([row, self.below]),
+            "Analyse": widgets.VBox([control_row(buttons), self.below]),
         }
 
     def _button(self, name: str, label: str) -> Any:
@@ -56,24 +55,24 @@ class ExplorePanel(Panel):
         return button
 
     def open_panel(self, name: str) -> Any:
-        """Open the panel of a method under this one, with the chosen column."""
+        """Open the panel of a method below this one, with the selected column."""
         try:
-            panel = opened(name, self.adata, self.controls["groupby"].value)
+            panel = open_by_name(name, self.adata, self.controls["groupby"].value)
         except Exception as error:
             self._fail(error, "")
             return None
         self.chosen = name
         self.below.children = [panel]
-        self._say("ready", f"Opened {METHODS[name]} below.")
+        self._set_status("ready", f"Opened {PANEL_TITLES[name]} below.")
         self._write_code()
         return panel
 
     def has_results(self) -> bool:
-        """There is always something to see."""
+        """Contents are always shown."""
         return True
 
     def read(self) -> list[Call]:
-        """Read what the tables show."""
+        """Read the tables on screen."""
         return [
             Call("dn.get.contents", (), {}, result="contents"),
             Call("dn.get.candidate_conditions", (), {}, result="columns"),
@@ -81,24 +80,26 @@ class ExplorePanel(Panel):
 
     @property
     def code(self) -> str:
-        """The lines that reproduce what is on screen, the opened panel with them."""
+        """The lines that reproduce what is on screen, with the opened panel."""
         adata = name_of(self.adata)
         lines = ["import diffnb as dn", "\n".join(call.line(adata) for call in self.read())]
         if self.chosen:
             by = self.controls["groupby"].value
-            call = Call(f"dn.panels.{self.chosen}", (by,) if by is not None and self.chosen in BY_CONDITION else ())
+            call = Call(f"dn.panels.{self.chosen}", (by,) if by is not None and self.chosen in CONDITION_PANELS else ())
             lines.append(call.line(adata))
         return "\n\n".join(lines) + "\n"
 
     def show(self) -> None:
-        """Write the tables."""
+        """Fill the tables."""
         contents, columns = (call.run(self.adata) for call in self.read())
-        self.facts.value = table(contents)
+        self.facts.value = html_table(contents)
         shown = columns.assign(usable=["yes" if u else "no" for u in columns["usable"]])
-        self.columns.value = table(shown.drop(columns=["nested"])) if len(columns) else "<p>No column repeats.</p>"
-        self._count()
+        self.columns.value = (
+            html_table(shown.drop(columns=["nested"])) if len(columns) else "<p>No column has repeated values.</p>"
+        )
+        self._list_levels()
 
-    def _count(self) -> None:
+    def _list_levels(self) -> None:
         by = self.controls["groupby"].value
         if by is None:
             self.levels.value = ""
@@ -108,12 +109,13 @@ class ExplorePanel(Panel):
         except ValueError as error:
             self.levels.value = f"<p>{html.escape(str(error))}</p>"
             return
-        listed = pd.DataFrame({"observations": counts.iloc[:LISTED]})
-        more = f"<p>and {len(counts) - LISTED} more</p>" if len(counts) > LISTED else ""
-        self.levels.value = f"<p>Levels of {html.escape(by)}</p>{table(listed)}{more}"
+        listed = pd.DataFrame({"observations": counts.iloc[:MAX_LISTED_LEVELS]})
+        n_more = len(counts) - MAX_LISTED_LEVELS
+        more = f"<p>and {n_more} more</p>" if n_more > 0 else ""
+        self.levels.value = f"<p>Levels of {html.escape(by)}</p>{html_table(listed)}{more}"
 
     def summary(self) -> list[str]:
-        """Say which columns could be conditions."""
+        """List contents, and the columns that could be conditions."""
         found = get.candidate_conditions(self.adata)
         facts = get.contents(self.adata)["value"]
         lines = [f"{name}: {value}" for name, value in facts.items()]
@@ -125,8 +127,8 @@ class ExplorePanel(Panel):
         return lines
 
 
-def table(frame: pd.DataFrame) -> str:
-    """Write a table in which every cell is text, whatever it looks like."""
+def html_table(frame: pd.DataFrame) -> str:
+    """Return a table as HTML in which every cell is escaped text."""
     head = "".join(f'<th scope="col">{html.escape(str(c))}</th>' for c in ["", *frame.columns])
     rows = "".join(
         f'<tr><th scope="row">{html.escape(str(name))}</th>'
@@ -137,13 +139,13 @@ def table(frame: pd.DataFrame) -> str:
     return f'<table class="diffnb-plain"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
 
 
+@documented_panel
 def explore(adata: AnnData) -> ExplorePanel:
-    """Open a panel that shows what is in an AnnData, and opens the panels of the methods.
+    """Open a panel that shows the contents of an AnnData and opens the panels of the methods.
 
     Parameters
     ----------
-    adata
-        Annotated data, observations × features.
+    {adata}
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """The frame of all panels: controls, Run and Stop, progress, tabs, code.
 
-A panel says which controls it has, which calls they make and draw, and what its tabs show; everything else is here,
-and in `_pictured` how it leaves a picture where nothing is alive.
+A panel defines its controls, the calls that they make and draw, and the contents of its tabs; everything else is here,
+and the static picture of a panel in `_snapshot`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from anndata import AnnData
 
 from .._anndata import adopt, light_copy
 from .._validate import tables_in_memory
+from ..get._presence import has_key
 from ._calls import Call, literal, name_of
-from ._controls import Control, describe
-from ._pictured import Pictured
-from ._pictures import draw, mark_in_base64
+from ._controls import Control, control_row, describe
+from ._pictures import mark_in_base64, render_png
+from ._snapshot import WithSnapshot
 from ._views import CodeView, Picture, Status
 from ._work import Outcome, Worker, on_main
 
 
-class Panel(Pictured):
-    """A panel on an AnnData; the methods' own panels derive from it."""
+class Panel(WithSnapshot):
+    """A panel for an AnnData; base class of the panels of the methods."""
 
-    #: whether there is something to run
+    #: whether the panel has Run and Stop
     runs: ClassVar[bool] = True
-    #: the function whose docs describe the controls, as lines name it
+    #: the function whose docstring describes the controls, by its name in code
     tool: ClassVar[str] = ""
 
     def __init__(self, adata: AnnData, **given: Any) -> None:
@@ -37,9 +38,9 @@ class Panel(Pictured):
         tables_in_memory(adata)
         self.adata = adata
         self.prepare_picture()
-        #: the last run, and by key of its results every call whose results are there
-        self._ran: list[Call] = []
-        self._made: dict[str, Call] = {}
+        #: calls of the last run, and all calls whose results are stored, by their key
+        self._last_run: list[Call] = []
+        self._calls_by_key: dict[str, Call] = {}
         self._stale: set[str] = set()
         self._worker = Worker(self._on_progress, self._on_outcome)
         self.status = Status(mark=mark_in_base64(self._mark), message="Ready.")
@@ -54,21 +55,21 @@ class Panel(Pictured):
         self.tabs = widgets.Tab(children=list(tabs.values()), titles=self.tab_names)
         super().__init__([self._head(), *self._settings(), self.tabs])
         self.add_class("diffnb-panel")
-        self._listen()
+        self._connect()
         self.refresh()
 
-    # ---- what a panel says of itself ----
+    # ---- what a panel defines ----
 
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
-        """Make the controls, with what the caller gave."""
+        """Make the controls; `given` holds the arguments of the caller."""
         return []
 
     def make_tabs(self) -> dict[str, Any]:
-        """Make the tabs, each a widget."""
+        """Make the tabs, one widget each."""
         return {}
 
     def calls(self) -> list[Call]:
-        """Return what Run runs."""
+        """Return the calls that Run makes."""
         return []
 
     def read(self) -> list[Call]:
@@ -76,29 +77,29 @@ class Panel(Pictured):
         return []
 
     def has_results(self) -> bool:
-        """Whether there is something to show."""
+        """Whether there are results to show."""
         return False
 
     def shown_keys(self) -> list[str]:
-        """Return the keys of `adata.uns` whose results are on screen."""
+        """Return the keys of the results on screen."""
         return []
 
     def show(self) -> None:
-        """Fill the tabs that are no pictures."""
+        """Fill the tabs that are not pictures."""
 
     def more_lines(self, adata: str) -> list[str]:
-        """Return lines for what was done by hand: a selection that was saved, say."""
+        """Return lines for actions of the user, such as saving a selection."""
         return []
 
-    # ---- for the panels ----
+    # ---- for subclasses ----
 
     def picture(self, name: str) -> Picture:
-        """Make a place for a picture, which is drawn when its tab is opened."""
+        """Make the widget of a picture, which is drawn when its tab is opened."""
         self.pictures[name] = Picture()
         return self.pictures[name]
 
     def settings(self, *names: str) -> dict[str, Any]:
-        """Return the values of controls by the name of the argument, all of them by default."""
+        """Return the values of controls by argument, of all controls by default."""
         return {name: self.controls[name].value for name in names or self.controls}
 
     # ---- for users ----
@@ -111,14 +112,14 @@ class Panel(Pictured):
             self.controls[name].put(value)
 
     def run(self) -> None:
-        """Run with the settings as they are, beside the kernel; `wait` waits for it."""
+        """Run with the current settings in a background thread; `wait` waits for it."""
         try:
             calls = self.calls()
         except Exception as error:
             self._fail(error, "")
             return
         before = light_copy(self.adata)
-        worked = light_copy(before)  # of the first copy: the matrix of a view is made only once
+        worked = light_copy(before)  # a copy of the copy: the matrix of a view is materialised only once
 
         def work() -> tuple[list[Call], AnnData, AnnData]:
             for call in calls:
@@ -126,103 +127,98 @@ class Panel(Pictured):
             return calls, before, worked
 
         if not self._worker.busy:
-            self._say("running", "Running", step="")  # before it starts: a quick one ends before the next line
+            self._set_status("running", "Running", step="")  # first, since a short run may end before the next line
         self._worker.start(work)
 
     def stop(self) -> None:
         """Stop the run; the AnnData stays as it was."""
         if self._worker.busy:
-            self._say("stopping", "Stopping")  # first: it may be over before the next line
+            self._set_status("stopping", "Stopping")  # first, since the run may end before the next line
             self._worker.stop()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the run and show what it gave; `False` when `timeout` seconds passed first."""
+        """Wait for the run and show its results; return `False` when `timeout` seconds have passed first."""
         done = self._worker.wait(timeout)
         if done:
-            self.finish_picture()  # who waits in a cell may have no later moment
+            self.finish_picture()  # the kernel may have no idle time before the end of the notebook
         return done
 
     @property
     def code(self) -> str:
         """The lines that reproduce what is on screen."""
         adata = name_of(self.adata)
-        made = list(self._made.values()) if self.has_results() else []
-        drawn = list(self.drawn().values())
-        calls = [*made, *self.read(), *drawn]
-        imports = ["import diffnb as dn"] + ["import scanpy as sc"] * any(c.name.startswith("sc.") for c in calls)
-        parts = ["\n".join(imports)]
-        there = [key for key in self.shown_keys() if key in self.adata.uns and key not in self._made]
-        if there:
-            listed = ", ".join(map(literal, there))
-            parts.append(f"# stored before this panel was opened, and not made by these lines: {listed}")
-        parts += ["\n".join(call.line(adata) for call in group) for group in (made, self.read(), drawn) if group]
-        parts += self.more_lines(adata)
-        return "\n\n".join(parts) + "\n"
+        made = list(self._calls_by_key.values()) if self.has_results() else []
+        steps = (made, self.read(), list(self.drawn().values()))
+        scanpy = any(call.name.startswith("sc.") for calls in steps for call in calls)
+        blocks = ["import diffnb as dn" + "\nimport scanpy as sc" * scanpy]
+        earlier = [key for key in self.shown_keys() if has_key(self.adata, key) and key not in self._calls_by_key]
+        if earlier:
+            listed = ", ".join(map(literal, earlier))
+            blocks.append(f"# stored before this panel was opened, and not made by these lines: {listed}")
+        blocks += ["\n".join(call.line(adata) for call in calls) for calls in steps if calls]
+        blocks += self.more_lines(adata)
+        return "\n\n".join(blocks) + "\n"
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _head(self) -> Any:
-        shown = f"<h3>{html.escape(self.title)}</h3><p>{html.escape(self.question)}</p>"
-        head = widgets.HTML(shown)
+        head = widgets.HTML(f"<h3>{html.escape(self.title)}</h3><p>{html.escape(self.question)}</p>")
         head.add_class("diffnb-head")
         return head
 
     def _settings(self) -> list[Any]:
-        box = widgets.Box([c.widget for c in self.controls.values()])
-        box.add_class("diffnb-controls")
         self.run_button = widgets.Button(description="Run", button_style="primary", tooltip="Run with these settings")
         self.stop_button = widgets.Button(
-            description="Stop", tooltip="Stop the run and leave the data as it was", disabled=True
+            description="Stop", tooltip="Stop the run and leave the data unchanged", disabled=True
         )
         buttons = [self.run_button, self.stop_button] if self.runs else []
         actions = widgets.HBox([*buttons, self.status])
         actions.add_class("diffnb-actions")
-        return [box, actions]
+        return [control_row([c.widget for c in self.controls.values()]), actions]
 
-    def _listen(self) -> None:
+    def _connect(self) -> None:
         self.run_button.on_click(lambda _: None if self._worker.busy else self.run())
         self.stop_button.on_click(lambda _: self.stop())
         self.tabs.observe(lambda _: on_main(self._draw_open), "selected_index")
-        self.status.observe(lambda _: on_main(self._turn_dark), "dark")
+        self.status.observe(lambda _: on_main(self._change_theme), "dark")
         for control in self.controls.values():
             control.widget.observe(lambda _: self._write_code(), "value")
 
     def refresh(self) -> None:
-        """Show what is stored: tables and maps now, pictures when their tab is open."""
+        """Show the stored results: tables and maps now, pictures when their tab is opened."""
         self.show()
         self._stale = set(self.pictures)
         self._draw_open()
         self._write_code()
 
     def recolor(self) -> None:
-        """Choose colours anew after the page has become dark or light."""
+        """Update colours after the theme of the page has changed."""
 
-    def _turn_dark(self) -> None:
+    def _change_theme(self) -> None:
         self.recolor()
         self._stale = set(self.pictures)
         self._draw_open()
 
     def redraw(self, *names: str) -> None:
-        """Draw pictures anew after a choice in their tab."""
+        """Redraw pictures after a change of the controls in their tab."""
         self._stale |= set(names)
         self._write_code()
         on_main(self._draw_open)
 
     def _write_code(self) -> None:
         self.code_view.code = self.code
-        changed = bool(self._ran) and self.has_results() and self._lines(self._ran) != self._lines(self._planned())
-        self.code_view.note = (
-            "These lines made what is shown. The settings have changed since: Run brings both together."
-            if changed
-            else ""
-        )
+        ran = self._last_run if self.has_results() else []
+        changed = bool(ran) and self._lines(ran) != self._lines(self._next_calls())
+        note = "These lines reproduce the results on screen. The settings have changed since; Run applies them."
+        self.code_view.note = note if changed else ""
 
     def _on_view(self) -> None:
-        """Follow what was chosen within a tab, once there are tabs."""
+        """Update the code after a change within a tab, once there are tabs."""
         if self.tab_names:
             self._write_code()
 
-    def _planned(self) -> list[Call]:
+    def _next_calls(self) -> list[Call]:
+        """Return the calls that Run would make, none where the settings are invalid."""
         try:
             return self.calls()
         except Exception:
@@ -233,7 +229,7 @@ class Panel(Pictured):
         return [call.line() for call in calls]
 
     def _draw_open(self) -> None:
-        """Draw the pictures of the open tab that are not up to date."""
+        """Draw the pictures of the open tab that are out of date."""
         if not self.tab_names or self.tabs.selected_index is None:
             return
         tab = self.tab_names[self.tabs.selected_index]
@@ -248,9 +244,9 @@ class Panel(Pictured):
             picture.png = b""
             return
         try:
-            png, width = draw(call, self.adata, self.status.dark)
+            png, width = render_png(call, self.adata, self.status.dark)
         except Exception as error:
-            picture.png, picture.empty = b"", sentence(error)
+            picture.png, picture.empty = b"", error_message(error)
             return
         with picture.hold_sync():
             picture.png, picture.width, picture.alt = png, width, _alt(call)
@@ -261,31 +257,31 @@ class Panel(Pictured):
 
     def _on_outcome(self, outcome: Outcome) -> None:
         if outcome.stopped:
-            self._say("stopped", "Stopped. The data is as it was.")
+            self._set_status("stopped", "Stopped. The data are unchanged.")
         elif outcome.error is not None:
             self._fail(outcome.error, outcome.trace)
         else:
-            self._take(outcome)
+            self._adopt_results(outcome)
 
-    def _take(self, outcome: Outcome) -> None:
+    def _adopt_results(self, outcome: Outcome) -> None:
         calls, before, worked = outcome.value
         try:
             adopt(self.adata, before, worked)
-            self._ran = calls
-            self._made |= {call.key: call for call in calls}
+            self._last_run = calls
+            self._calls_by_key |= {call.key: call for call in calls}
             self.refresh()
         except Exception as error:
             import traceback
 
             self._fail(error, traceback.format_exc())
             return
-        self._say("done", f"Done in {outcome.seconds:.1f} s.", notes=outcome.notes)
-        self.leave_picture()
+        self._set_status("done", f"Done in {outcome.seconds:.1f} s.", notes=outcome.notes)
+        self.update_picture()
 
     def _fail(self, error: BaseException, trace: str) -> None:
-        self._say("failed", sentence(error), details=trace)
+        self._set_status("failed", error_message(error), details=trace)
 
-    def _say(
+    def _set_status(
         self, state: str, message: str, *, step: str | None = None, details: str = "", notes: Sequence[str] = ()
     ) -> None:
         running = state in ("running", "stopping")
@@ -297,7 +293,7 @@ class Panel(Pictured):
                 self.status.step, self.status.done, self.status.total = step, 0, 0
 
     def summary(self) -> list[str]:
-        """Say in a line or two what the static picture shows."""
+        """Describe the static picture in a line or two."""
         shape = f"{self.adata.n_obs} observations × {self.adata.n_vars} features"
         return [shape if self.has_results() or not self.runs else f"{shape}. Not run yet."]
 
@@ -305,10 +301,10 @@ class Panel(Pictured):
         return f"<diffnb panel {self.title}: {self.adata.n_obs} × {self.adata.n_vars}, {self.status.state}>"
 
 
-def sentence(error: BaseException) -> str:
-    """Tell an error in one sentence."""
-    said = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    return " ".join(said.split()) or type(error).__name__
+def error_message(error: BaseException) -> str:
+    """Return the message of an error on one line."""
+    message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    return " ".join(message.split()) or type(error).__name__
 
 
 def _alt(call: Call) -> str:
@@ -317,5 +313,5 @@ def _alt(call: Call) -> str:
 
 
 def saved_selection(column: str, names: str, adata: str) -> str:
-    """Write the line that saves a selection of features."""
+    """Return the line that saves a selection of features."""
     return f"{adata}.var[{literal(column)}] = {adata}.var_names.isin({names})"

@@ -1,4 +1,4 @@
-"""`panels.informed`: distances between observations that know which features belong together."""
+"""`panels.informed`: distances between observations that account for clusters of features."""
 
 from __future__ import annotations
 
@@ -6,166 +6,169 @@ from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as widgets
+import pandas as pd
 from anndata import AnnData
 
 from .. import get
+from ..get._annotations import embedding_names
 from . import _choices as choices
 from ._calls import Call
-from ._controls import Control, auto_count, choice, count, offer, switch, watch
-from ._features import FeatureView
-from ._frame import Panel
-
-TAKES = (
-    "local",
-    "informed",
-    "n_clusters",
-    "n_components",
-    "n_neighbors",
-    "solver",
-    "eigenvalues",
-    "use_rep",
-    "layer",
-    "mask_var",
-    "random_state",
+from ._controls import (
+    Control,
+    checkbox,
+    dropdown,
+    integer_field,
+    integer_or_auto,
+    on_user_change,
+    row_of,
+    set_options,
 )
-#: features of which a covariance is still worth a picture
-MOST_DRAWN = 3000
+from ._docs import documented_panel
+from ._feature_panel import MethodPanel
+
+#: features up to which the covariance is drawn
+MAX_COVARIANCE_FEATURES = 3000
 
 
-class InformedPanel(Panel):
+class InformedPanel(MethodPanel):
     """The informed Mahalanobis distance with its embedding, its clusters and its covariance."""
 
     title = "Informed distance"
-    question = "How far apart are observations, when features come in groups?"
+    question = "How far apart are observations, given that features form clusters?"
     tool = "dn.tl.informed_distance"
     pictured = ("Embedding", "Clusters")
-
-    def __init__(self, adata: AnnData, *, key: str = "informed", **given: Any) -> None:
-        self.key = key
-        super().__init__(adata, **given)
+    arguments = (
+        "local",
+        "informed",
+        "n_clusters",
+        "n_components",
+        "n_neighbors",
+        "solver",
+        "eigenvalues",
+        "use_rep",
+        "layer",
+        "mask_var",
+        "random_state",
+    )
 
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
-        """Make a control for each argument that is worth trying."""
-        representations = [("X", None), *((str(name), str(name)) for name in self.adata.obsm)]
+        """Make a control for each argument that users vary."""
+        representations = [("X", None), *((name, name) for name in embedding_names(self.adata))]
         return [
             choices.layer(self.adata),
-            choice("use_rep", representations, label="representation"),
+            dropdown("use_rep", representations, label="representation"),
             choices.mask_var(self.adata),
-            auto_count("n_clusters"),
-            auto_count("n_components", means=None, label="components"),
-            count("n_neighbors", min(20, self.adata.n_obs), at_least=2, at_most=self.adata.n_obs),
-            choice("solver", ["exact", "gradient"]),
-            choice("eigenvalues", ["pca", "own", "floor"]),
-            count("random_state", 0, label="seed"),
-            switch("local", label="local metrics"),
-            switch("informed", True, label="use clusters"),
+            integer_or_auto("n_clusters"),
+            integer_or_auto("n_components", label="components"),
+            integer_field("n_neighbors", min(20, self.adata.n_obs), at_least=2, at_most=self.adata.n_obs),
+            dropdown("solver", ["exact", "gradient"]),
+            dropdown("eigenvalues", ["pca", "own", "floor"]),
+            integer_field("random_state", 0, label="seed"),
+            checkbox("local", label="local metrics"),
+            checkbox("informed", True, label="use clusters"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:
-        """Make the tabs and the choice of a colour."""
-        self.features = FeatureView(self.adata, self._on_view, file_name=f"{self.key}_features.csv")
+        """Make the tabs and the choice of axes and colour."""
         names = [str(c) for c in self.adata.obs.columns]
-        self.obs_color = choice("color", [*((n, n) for n in names), ("one colour", None)], label="colour")
-        self.across, self.up = choice("across", [1], label="across"), choice("up", [2], label="up")
-        for control in (self.obs_color, self.across, self.up):
-            watch(control.widget, lambda: self.redraw("Embedding"))
-        which = widgets.Box([self.obs_color.widget, self.across.widget, self.up.widget])
-        which.add_class("diffnb-controls")
+        self.obs_color = dropdown("color", [*((n, n) for n in names), ("one colour", None)], label="colour")
+        self.x_component, self.y_component = dropdown("x", [1], label="x axis"), dropdown("y", [2], label="y axis")
+        plane = (self.obs_color, self.x_component, self.y_component)
+        for control in plane:
+            on_user_change(control.widget, lambda: self.redraw("Embedding"))
         return {
-            "Embedding": widgets.VBox([which, self.picture("Embedding")]),
+            "Embedding": widgets.VBox([row_of(*plane), self.picture("Embedding")]),
             "Clusters": self.picture("Clusters"),
             "Covariance": self.picture("Covariance"),
             "Features": self.features.features_tab(),
             "Table": self.features.table_tab(),
         }
 
-    def has_results(self) -> bool:
-        """Whether `tl.informed_distance` has left its results."""
-        return "has_pairwise" in self.adata.uns.get(self.key, {})
-
-    def shown_keys(self) -> list[str]:
-        """Return the keys of the results on screen."""
-        return [self.key]
-
     def calls(self) -> list[Call]:
         """Run it."""
-        return [Call("dn.tl.informed_distance", (), {**self.settings(*TAKES), "key_added": self.key})]
+        return [self.tool_call()]
 
-    def _table(self) -> Call:
-        return Call("dn.get.informed_clusters", (), {"key": self.key}, result="features")
+    def table_call(self) -> Call:
+        """Read clusters and directions of features."""
+        return self.get_call("informed_clusters", "features")
 
-    def _has_table(self) -> bool:
+    def _table(self) -> pd.DataFrame | None:
+        """Clusters and directions of features; `None` for local metrics that share no clusters."""
+        table: pd.DataFrame | None = self._if_stored(self.table_call())
+        return table
+
+    def _if_stored(self, call: Call) -> Any:
         try:
-            self._table().run(self.adata)
-        except ValueError:  # a local metric has no directions, and may have no clusters that all share
-            return False
-        return True
+            return call.run(self.adata)
+        except ValueError:
+            return None
+
+    def _has_covariance(self) -> bool:
+        """Whether there is one metric of features, whose covariance is of a size that can be drawn."""
+        table = self._table()
+        directions = table is not None and any(_is_direction(c) for c in table.columns)
+        one_metric = self._if_stored(self.get_call("informed_eigenvalues", "")) is not None
+        return directions and one_metric and self.adata.n_vars <= MAX_COVARIANCE_FEATURES
 
     def read(self) -> list[Call]:
         """Read the embedding, and the clusters of features where all observations share them."""
         if not self.has_results():
             return []
-        embedding = Call("dn.get.informed_embedding", (), {"key": self.key}, result="embedding")
-        return [embedding, self._table()] if self._has_table() else [embedding]
+        embedding = self.get_call("informed_embedding", "embedding")
+        return [embedding] if self._table() is None else [embedding, self.table_call()]
 
     def drawn(self) -> dict[str, Call]:
-        """Draw the embedding, and the gap and the covariance where there are any."""
+        """Draw the embedding, and the gap statistic and the covariance where there are any."""
         if not self.has_results():
             return {}
-        found = self.adata.uns[self.key]
-        plane = (self.across.value or 1, self.up.value or 2)
-        look = {"color": self.obs_color.value, "components": plane, "key": self.key}
-        calls = {"Embedding": Call("dn.pl.informed_embedding", (), look)}
-        if "gap" in found:
-            calls["Clusters"] = Call("dn.pl.informed_gap", (), {"key": self.key})
-        if "eigenvalues" in found and self.key in self.adata.varm and self.adata.n_vars <= MOST_DRAWN:
+        plane = (self.x_component.value or 1, self.y_component.value or 2)
+        calls = {"Embedding": self.pl_call("informed_embedding", color=self.obs_color.value, components=plane)}
+        if self._if_stored(self.get_call("informed_gap", "")) is not None:
+            calls["Clusters"] = self.pl_call("informed_gap")
+        if self._has_covariance():
             calls["Covariance"] = Call("dn.pl.informed_covariance", (), {"keys": self.key})
         return calls
 
     def show(self) -> None:
-        """Offer the components there are, and fill map and table."""
+        """Set the options of the controls within tabs, and fill map and table."""
         if not self.has_results():
             return
         self.pictures["Clusters"].empty = "The number of clusters was given: there is no gap statistic."
-        self.pictures["Covariance"].empty = "Drawn for one metric of at most 3,000 features."
+        most = f"{MAX_COVARIANCE_FEATURES:,}"
+        self.pictures["Covariance"].empty = f"The covariance is drawn for a single metric of at most {most} features."
         n = get.informed_embedding(self.adata, key=self.key).shape[1]
-        offer(self.across, [(str(i + 1), i + 1) for i in range(n)], 1)
-        offer(self.up, [(str(i + 1), i + 1) for i in range(n)], min(2, n))
-        if self._has_table():
-            self._fill(self._table().run(self.adata))
+        set_options(self.x_component, [(str(i + 1), i + 1) for i in range(n)], 1)
+        set_options(self.y_component, [(str(i + 1), i + 1) for i in range(n)], min(2, n))
+        table = self._table()
+        if table is not None:
+            self._show_features(table)
 
-    def _fill(self, table: Any) -> None:
-        directions = [c for c in table.columns if str(c).startswith("direction_")]
+    def _show_features(self, table: pd.DataFrame) -> None:
+        directions = [c for c in table.columns if _is_direction(c)]
         if not directions:
-            table = table.assign(place=range(len(table)))
-            directions = ["place"]
+            table = table.assign(position=range(len(table)))
+            directions = ["position"]
         color = "cluster" if "cluster" in table.columns else directions[0]
         x, y = directions[0], directions[1 % len(directions)]
         self.features.show(table, x=x, y=y, color=color, by=directions[0])
 
-    def recolor(self) -> None:
-        """Colour the map for the page."""
-        self.features.repaint(self.status.dark)
 
-    def more_lines(self, adata: str) -> list[str]:
-        """Return the lines of saved selections."""
-        return self.features.lines(adata)
+def _is_direction(column: object) -> bool:
+    return str(column).startswith("direction_")
 
 
+@documented_panel
 def informed(adata: AnnData, *, key_added: str = "informed") -> InformedPanel:
-    """Open a panel that measures informed Mahalanobis distances and shows what they tell.
+    """Open a panel that computes informed Mahalanobis distances and shows the metric.
 
     Parameters
     ----------
-    adata
-        Annotated data, observations × features.
-    key_added
-        Name under which results are stored, and under which results of an earlier call are shown.
+    {adata}
+    {key_added}
 
     Returns
     -------
-    The panel. Show it as the last value of a cell; `panel.code` holds the lines that do the same,
-    `panel.snapshot()` a picture.
+    {panel}
 
     Examples
     --------

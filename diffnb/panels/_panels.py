@@ -1,4 +1,4 @@
-"""Which panels there are, for the one that opens the others."""
+"""The panels that `explore` can open."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Any
 
 from anndata import AnnData
 
-#: name in `dn.panels`, and what a button says
-METHODS = {
+#: name in `dn.panels`, and label of its button
+PANEL_TITLES = {
     "disc": "DiSC: groups of features",
-    "sparda": "SPARDA: the few that differ most",
+    "sparda": "SPARDA: the few features that differ most",
     "dufs": "DUFS: structure without labels",
     "informed": "Informed distance",
     "compare": "Compare methods",
 }
-#: those that compare conditions
-BY_CONDITION = ("disc", "sparda", "compare")
+#: panels that compare conditions
+CONDITION_PANELS = ("disc", "sparda", "compare")
 
 
-def opened(name: str, adata: AnnData, groupby: str | None) -> Any:
+def open_by_name(name: str, adata: AnnData, groupby: str | None) -> Any:
     """Open a panel by its name."""
     function = getattr(importlib.import_module("diffnb.panels"), name)
-    return function(adata, groupby) if name in BY_CONDITION else function(adata)
+    return function(adata, groupby) if name in CONDITION_PANELS else function(adata)

@@ -1,4 +1,4 @@
-"""Small views of the frame in the browser: state, picture, code."""
+"""Views of the frame in the browser: status, picture, code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._modules import STATIC, esm
 
 
 class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
-    """Progress and messages, announced to screen readers; brings the panel's style sheet."""
+    """Progress and messages, announced to screen readers; also loads the style sheet of the panel."""
 
     _esm = esm("status.js")
     _css = STATIC / "panel.css"
@@ -21,9 +21,9 @@ class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     step = t.Unicode("").tag(sync=True)
     done = t.Int(0).tag(sync=True)
     total = t.Int(0).tag(sync=True)
-    #: what marks the static picture, which hides while this view lives
+    #: mark of the static picture, which is hidden while this view is shown
     mark = t.Unicode("").tag(sync=True)
-    #: whether the page is dark; the browser says so
+    #: whether the page is dark; set by the browser
     dark = t.Bool(False).tag(sync=True)
 
 
@@ -35,11 +35,11 @@ class Picture(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     png = t.Bytes(b"").tag(sync=True)
     alt = t.Unicode("").tag(sync=True)
     width = t.Int(0).tag(sync=True)
-    empty = t.Unicode("Press Run to see this.").tag(sync=True)
+    empty = t.Unicode("Press Run to compute this.").tag(sync=True)
 
 
 class CodeView(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
-    """Lines of Python with a button that copies them."""
+    """Python code with a button to copy it."""
 
     _esm = esm("code.js")
 

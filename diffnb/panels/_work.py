@@ -1,4 +1,4 @@
-"""Long work beside the kernel: one thread, its progress, and a Stop that works."""
+"""Work in a background thread, with progress and the possibility to stop it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from typing import Any
 
 from ..core.runtime.progress import progress_callback
 
-#: seconds between two reports of progress, and between two knocks at work that does not stop
-OFTEN = 0.1
-KNOCK = 1.0
-#: seconds between pieces of work that can wait
-REST = 0.2
+#: time between two reports of progress
+PROGRESS_SECONDS = 0.1
+#: time between two attempts to interrupt work that has not stopped
+INTERRUPT_SECONDS = 1.0
+#: idle time between two steps of low priority
+IDLE_SECONDS = 0.2
 
 
 class Stopped(BaseException):
-    """Raised in the middle of the work; no `except Exception` on the way holds it up."""
+    """Raised in the thread to stop its work; not an `Exception`, so that the work does not catch it."""
 
 
 @dataclass(slots=True)
@@ -38,10 +39,9 @@ class Outcome:
 
 
 class Worker:
-    """Runs one piece of work at a time in a thread of its own.
+    """Runs one function at a time in a separate thread.
 
-    `deliver` is handed to the kernel's main loop, where it meets no running cell; without a kernel the thread
-    calls it itself.
+    `deliver` is called in the main loop of the kernel, never while a cell runs; without a kernel the thread calls it.
     """
 
     def __init__(self, progress: Callable[[str, int, int], None], deliver: Callable[[Outcome], None]) -> None:
@@ -49,82 +49,82 @@ class Worker:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._interruptible = False
-        self._asked = False
+        self._stop_requested = False
         self._step: tuple[str, int, int] = ("", 0, 0)
-        self._waiting: Outcome | None = None
+        self._undelivered: Outcome | None = None
 
     @property
     def busy(self) -> bool:
-        """Whether work is under way, or done and not yet delivered."""
-        return self._waiting is not None or (self._thread is not None and self._thread.is_alive())
+        """Whether work is in progress, or finished and not yet delivered."""
+        return self._undelivered is not None or (self._thread is not None and self._thread.is_alive())
 
     def start(self, work: Callable[[], Any]) -> None:
-        """Begin; refused while other work is under way."""
+        """Start; refused while other work is in progress."""
         if self.busy:
-            raise RuntimeError("a run is under way; stop it or wait for it first.")
-        self._asked, self._step = False, ("", 0, 0)
+            raise RuntimeError("a run is in progress; stop it or wait for it first.")
+        self._stop_requested, self._step = False, ("", 0, 0)
         self._thread = threading.Thread(target=self._run, args=(work,), name="diffnb-panel", daemon=True)
         self._thread.start()
         threading.Thread(target=self._report, args=(self._thread,), name="diffnb-progress", daemon=True).start()
 
     def stop(self) -> None:
-        """Ask the work to end: at the next step of a bar, or at the next line of Python that it comes to."""
-        self._asked = True
-        threading.Thread(target=self._knock, name="diffnb-stop", daemon=True).start()
+        """Stop the work at the next step of a progress bar, or at the next instruction of Python."""
+        self._stop_requested = True
+        threading.Thread(target=self._interrupt, name="diffnb-stop", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the work and deliver what it gave; `False` when time ran out first."""
+        """Wait for the work and deliver its outcome; return `False` when the timeout has passed first."""
         thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
             if thread.is_alive():
                 return False
-        self._hand_over()
+        self._deliver_outcome()
         return True
 
-    def _knock(self) -> None:
+    def _interrupt(self) -> None:
         thread = self._thread
         while thread is not None and thread.is_alive():
             with self._lock:
                 if not self._interruptible:
                     return
                 _raise_in(thread)
-            thread.join(KNOCK)
+            thread.join(INTERRUPT_SECONDS)
 
-    def _listen(self, name: str, done: int, total: int) -> None:
-        if self._asked:
+    def _on_step(self, name: str, done: int, total: int) -> None:
+        if self._stop_requested:
             raise Stopped
         self._step = (name, done, total)
 
     def _report(self, thread: threading.Thread) -> None:
-        """Tell of progress from a thread that nobody interrupts: half a message would be the last one."""
-        told = self._step
+        """Report progress from a thread that is never interrupted, so that no message is sent incompletely."""
+        reported = self._step
         while thread.is_alive():
-            if self._step != told and not self._asked:
-                told = self._step
-                self._progress(*told)
-            thread.join(OFTEN)
+            if self._step != reported and not self._stop_requested:
+                reported = self._step
+                self._progress(*reported)
+            thread.join(PROGRESS_SECONDS)
 
     def _run(self, work: Callable[[], Any]) -> None:
         outcome = Outcome()
         began = time.perf_counter()
         try:
-            self._guarded(work, outcome)
-        except Stopped:  # a knock that came as the work ended
+            self._run_guarded(work, outcome)
+        except Stopped:  # an interrupt that arrived when the work had ended
             outcome.stopped, outcome.value = True, None
         outcome.seconds = time.perf_counter() - began
-        self._waiting = outcome
+        self._undelivered = outcome
         loop = _main_loop()
         if loop is None:
-            self._hand_over()
+            self._deliver_outcome()
         else:
-            loop.add_callback(self._hand_over)
+            loop.add_callback(self._deliver_outcome)
 
-    def _guarded(self, work: Callable[[], Any], outcome: Outcome) -> None:
+    def _run_guarded(self, work: Callable[[], Any], outcome: Outcome) -> None:
         try:
             with self._lock:
                 self._interruptible = True
-            with progress_callback(self._listen), _noted(outcome.notes):
+            with progress_callback(self._on_step), _collected_warnings(outcome.notes):
                 outcome.value = work()
         except Stopped:
             outcome.stopped = True
@@ -133,19 +133,19 @@ class Worker:
         finally:
             with self._lock:
                 self._interruptible = False
-            for _ in range(100):  # a knock already sent arrives here, inside our own `try`
+            for _ in range(100):  # an interrupt that was already sent arrives here, inside the `try` of `_run`
                 pass
 
-    def _hand_over(self) -> None:
-        outcome, self._waiting = self._waiting, None
+    def _deliver_outcome(self) -> None:
+        outcome, self._undelivered = self._undelivered, None
         if outcome is not None:
             self._deliver(outcome)
 
 
 def on_main(act: Callable[[], None]) -> None:
-    """Do it in the kernel's main thread, between cells: here and now where this is it, or there is no kernel.
+    """Call a function in the main thread of the kernel between cells, at once where this is it or there is no kernel.
 
-    JupyterLab may hand messages of widgets to another thread, and matplotlib's settings belong to all of them.
+    JupyterLab may handle messages of widgets in another thread, and the settings of matplotlib are global.
     """
     loop = _main_loop()
     if loop is None or threading.current_thread() is threading.main_thread():
@@ -154,20 +154,20 @@ def on_main(act: Callable[[], None]) -> None:
         loop.add_callback(act)
 
 
-def in_pieces(steps: Iterator[Any]) -> None:
-    """Do work that can wait, piece by piece, so that whatever a user does goes between; at once without a kernel."""
+def run_in_steps(steps: Iterator[Any]) -> None:
+    """Run an iterator of low priority step by step, with idle time in between; at once without a kernel."""
     loop = _main_loop()
     if loop is None:
         for _ in steps:
             pass
         return
 
-    def go_on() -> None:
+    def run_step() -> None:
         if next(steps, StopIteration) is not StopIteration:
-            loop.call_later(REST, go_on)
+            loop.call_later(IDLE_SECONDS, run_step)
 
-    # from any thread, and after what is already on its way
-    loop.add_callback(lambda: loop.call_later(REST, go_on))
+    # `add_callback` may be called from any thread, `call_later` only from that of the loop
+    loop.add_callback(lambda: loop.call_later(IDLE_SECONDS, run_step))
 
 
 def _raise_in(thread: threading.Thread) -> None:
@@ -184,12 +184,12 @@ def _main_loop() -> Any:
 
 
 @contextmanager
-def _noted(notes: list[str]) -> Iterator[None]:
-    """Keep the warnings of this thread; those of others go where they would."""
-    mine, usual = threading.get_ident(), warnings.showwarning
+def _collected_warnings(notes: list[str]) -> Iterator[None]:
+    """Collect the warnings of this thread; those of other threads are shown as usual."""
+    this_thread, usual = threading.get_ident(), warnings.showwarning
 
     def note(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-        if threading.get_ident() != mine:
+        if threading.get_ident() != this_thread:
             usual(message, category, filename, lineno, file, line)
         elif issubclass(category, UserWarning) and str(message) not in notes:
             notes.append(str(message))

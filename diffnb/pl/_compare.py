@@ -1,21 +1,25 @@
-"""Methods against each other: rank against rank, and what their first features share."""
+"""Comparison of methods: rank against rank, and the overlap of their leading features."""
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from anndata import AnnData
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from .. import get
-from ..core.typing import Floats
+from ..core.typing import Floats, Ints
+from ._canvas import axes_or_new, grid_of_axes, scatter_points, tidy
+from ._docs import documented_figure
 from ._labels import Labels
-from ._style import PALETTE, faint_color, is_dark, medium, new_figure, own_axes, sequential, shown, small, tidy
+from ._style import PALETTE, faint_color, is_dark, label_text, luminance, medium, sequential, small
 
-MOST_COLUMNS = 3
+MAX_COMPARE_COLUMNS = 3
 
 
+@documented_figure
 def compare_ranks(
     adata: AnnData,
     *,
@@ -23,25 +27,25 @@ def compare_ranks(
     n_top: int = 50,
     n_labels: int = 4,
     prefix: str = "",
-) -> Any:
-    """Draw rank against rank for each two methods.
+) -> Figure:
+    """Draw rank against rank for each pair of methods.
+
+    There is no `ax`: the figure has a panel for each pair of methods.
 
     Parameters
     ----------
-    adata
-        Annotated data, as for :func:`diffnb.get.compare`.
-    group
-        A condition; the best rank over all by default.
+    {adata_compare}
+    {group_best}
     n_top
-        Features that a method is said to find: the lines stand after them.
+        Number of leading features of each method, marked by lines.
     n_labels
-        Features to name in each panel: those that one method finds and the other ranks lowest.
-    prefix
-        What stands before the usual keys.
+        Features to label in each panel: those among the leading features of one method that the other ranks
+        lowest.
+    {prefix}
 
     Returns
     -------
-    The figure. Both axes are logarithmic, the best in the corner at the lower left.
+    The figure. Both axes are logarithmic, the best ranks at the lower left.
 
     Examples
     --------
@@ -56,42 +60,34 @@ def compare_ranks(
     table = get.compare(adata, group=group, n_top=n_top, prefix=prefix)
     methods = [c for c in table.columns if c not in ("n_methods", "found_by")]
     pairs = list(combinations(methods, 2)) or [(methods[0], methods[0])]
-    columns = min(MOST_COLUMNS, len(pairs))
-    rows = -(-len(pairs) // columns)
-    figure = new_figure(3.3 * columns, 3.2 * rows)
-    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    figure, axes = grid_of_axes(len(pairs), 3.3, 3.2, max_columns=MAX_COMPARE_COLUMNS)
     last = len(table) + 1
-    for ax, (left, right) in zip(axes, pairs, strict=False):
-        # a method that gives a feature no rank puts it behind all others
+    for ax, (left, right) in zip(axes, pairs, strict=True):
+        # features that a method does not rank come after all others
         points = table[[left, right]].fillna(last).to_numpy()
-        _draw(ax, points, n_top)
+        _draw_ranks(ax, points, n_top)
         ax.set_xlabel(f"rank by {left}")
         ax.set_ylabel(f"rank by {right}")
         tidy(ax)
-        apart = _apart(points, n_top)[:n_labels]
-        Labels(ax, points[apart], [shown(n, 18) for n in table.index[apart]], points)
-    for ax in axes[len(pairs) :]:
-        ax.remove()
+        labelled = _found_by_one(points, n_top)[:n_labels]
+        Labels(ax, points[labelled], [label_text(n, 18) for n in table.index[labelled]], points)
     return figure
 
 
+@documented_figure
 def compare_overlap(
-    adata: AnnData, *, group: str | None = None, n_top: int = 50, prefix: str = "", ax: Any = None
-) -> Any:
-    """Draw how many of their first features each two methods share.
+    adata: AnnData, *, group: str | None = None, n_top: int = 50, prefix: str = "", ax: Axes | None = None
+) -> Axes:
+    """Draw how many of their leading features each pair of methods shares.
 
     Parameters
     ----------
-    adata
-        Annotated data, as for :func:`diffnb.get.compare`.
-    group
-        A condition; the best rank over all by default.
+    {adata_compare}
+    {group_best}
     n_top
-        Features of each method.
-    prefix
-        What stands before the usual keys.
-    ax
-        Axes to draw into; those of a new figure by default.
+        Number of leading features of each method.
+    {prefix}
+    {ax}
 
     Returns
     -------
@@ -109,12 +105,11 @@ def compare_overlap(
     """
     table = get.compare_overlap(adata, group=group, n_top=n_top, prefix=prefix)
     counts = table.to_numpy()
-    axes = own_axes(ax, 1.6 + 0.75 * len(table), 1.0 + 0.6 * len(table))
+    axes = axes_or_new(ax, 1.6 + 0.75 * len(table), 1.0 + 0.6 * len(table))
     cmap = sequential()
     axes.imshow(counts, cmap=cmap, vmin=0, vmax=max(1, int(counts.max())), aspect="auto")
     for i, j in np.ndindex(counts.shape):
-        red, green, blue, _ = cmap(counts[i, j] / max(1, counts.max()))
-        ink = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
+        ink = "white" if luminance(cmap(counts[i, j] / max(1, counts.max()))) < 0.5 else "black"
         axes.text(j, i, str(counts[i, j]), ha="center", va="center", color=ink, fontsize=small())
     axes.set_xticks(range(len(table)), table.columns, rotation=30, ha="right")
     axes.set_yticks(range(len(table)), table.index)
@@ -124,24 +119,24 @@ def compare_overlap(
     return axes
 
 
-def _draw(ax: Any, points: Floats, n_top: int) -> None:
-    first = points <= n_top
+def _draw_ranks(ax: Axes, points: Floats, n_top: int) -> None:
+    leading = points <= n_top
     looks = (
-        (~first.any(axis=1), faint_color(0.25), 5),
-        (first.any(axis=1) & ~first.all(axis=1), PALETTE[5] if is_dark() else PALETTE[0], 12),
-        (first.all(axis=1), PALETTE[1], 14),
+        (~leading.any(axis=1), faint_color(0.25), 5),
+        (leading.any(axis=1) & ~leading.all(axis=1), PALETTE[5] if is_dark() else PALETTE[0], 12),
+        (leading.all(axis=1), PALETTE[1], 14),
     )
     for chosen, color, size in looks:
-        ax.scatter(points[chosen, 0], points[chosen, 1], s=size, color=color, lw=0, rasterized=len(points) > 2000)
+        scatter_points(ax, points[chosen], sizes=(size, size), n_points=len(points), color=color, lw=0)
     for line in (ax.axhline, ax.axvline):
         line(n_top + 0.5, color=faint_color(), lw=0.7)
     ax.set_xscale("log")
     ax.set_yscale("log")
 
 
-def _apart(points: Floats, n_top: int) -> Any:
-    """Order features by how much more one method makes of them than the other; only those that one alone finds."""
+def _found_by_one(points: Floats, n_top: int) -> Ints:
+    """Features among the first of exactly one method, those with the most different ranks first."""
     gap = np.abs(np.log(points[:, 0]) - np.log(points[:, 1]))
     gap[(points <= n_top).sum(axis=1) != 1] = -1.0
     order = np.argsort(-gap, kind="stable")
-    return order[gap[order] > 0]
+    return np.asarray(order[gap[order] > 0])

@@ -1,37 +1,47 @@
-"""Correlations of features in each condition, and how they differ."""
+"""Correlations between features in each condition, and how they differ."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from anndata import AnnData
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from .. import _validate as validate
-from .._anndata import pull
-from ..core.arrays.gram_stats import correlations
-from ..core.typing import Bools, Floats, Ints
-from ._read import Condition, conditions, described, group_colors
-from ._style import (
-    BACKGROUND,
-    BACKGROUND_COLOR,
-    diverging,
-    faint_color,
-    medium,
-    new_figure,
-    shown,
-    signed_number,
-    small,
-)
+from .. import get
+from ..core.typing import Floats
+from ._canvas import color_bar, hide_frame, new_figure
+from ._docs import documented_figure
+from ._read import group_colors
+from ._style import BACKGROUND_COLOR, diverging, faint_color, label_text, medium, signed_number, small
 
-#: side of a panel, in inches
-SIDE = 2.7
-#: least distance between names of groups, over the size of their letters
-SPACING = 1.25
+MIN_MATRIX_INCHES = 2.7
+#: distance between names of groups, relative to the font size
+MIN_NAME_SPACING = 1.25
 
 
+@dataclass(frozen=True, slots=True)
+class GroupSpan:
+    """A feature group and the rows that it occupies in a matrix."""
+
+    name: str
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixPanel:
+    """A matrix of features and its title."""
+
+    title: str
+    values: Floats
+
+
+@documented_figure
 def disc_graph(
     adata: AnnData,
     *,
@@ -39,27 +49,27 @@ def disc_graph(
     n_features: int = 200,
     layer: str | None = None,
     key: str = "disc",
-) -> Any:
+) -> Figure:
     """Draw correlations between features in each condition, and their difference.
+
+    There is no `ax`: the figure has a panel for each condition and each difference.
 
     Parameters
     ----------
-    adata
-        Annotated data after :func:`diffnb.tl.disc`.
+    {adata_disc}
     group
-        A condition to set against the mean of the others. By default two conditions are set against each
-        other, and of more each against the mean of the others.
+        A condition to compare with the mean of the others. By default two conditions are compared with each
+        other, and of more each with the mean of the others.
     n_features
         At most this many features, those with the highest scores of each condition.
     layer
         Layer to use instead of that of :func:`diffnb.tl.disc`.
-    key
-        The `key_added` of the call.
+    {key}
 
     Returns
     -------
-    The figure. Features stand group by group, the groups of the first condition first, the background last;
-    a feature with groups in several conditions stands in that of the first.
+    The figure. It shows what :func:`diffnb.get.disc_graph` returns, features sorted by group and the background
+    last.
 
     Examples
     --------
@@ -70,181 +80,123 @@ def disc_graph(
     >>> [ax.get_title() for ax in figure.axes][:3]
     ['A', 'B', 'A − B']
     """
-    validate.count("n_features", n_features, at_least=2)
-    every = conditions(adata, None, key)
-    about = every if group is None else conditions(adata, group, key)
-    chosen = _highest(about, n_features)
-    labels = _first_group(about, chosen)
-    params = described(adata, key)["params"]
-    names = [c.name for c in every]
-    data = pull(
-        adata,
-        params["groupby"],
-        groups=names,
-        layer=params.get("layer") if layer is None else layer,
-        mask_var=chosen,
-    )
-    order = _order(labels[data.kept[chosen]], about)
-    found = [each[np.ix_(order, order)] for each in correlations(data.matrices)]
-    bounds = _bounds(labels[data.kept[chosen]][order])
-    rows = _differences(names, found, group)
-    return _draw(names, found, rows, bounds, group_colors(adata, key))
+    table = get.disc_graph(adata, group=group, n_features=n_features, layer=layer, key=key)
+    names = [str(name) for name in table.index.unique("group")]
+    panels = [MatrixPanel(label_text(n, 26), table["correlation"].loc[n].to_numpy()) for n in names]
+    differences = _difference_panels(table["difference"], names, group)
+    spans = _group_spans(table.loc[names[0]].index.get_level_values("feature_group").to_numpy())
+    return _draw_matrices(panels, differences, spans, group_colors(adata, key))
 
 
-def _highest(about: Sequence[Condition], n_features: int) -> Bools:
-    """Choose features by their best rank in any condition, so that no condition crowds out the others."""
-    ranks = np.full(about[0].part.size, np.inf)
-    for condition in about:
-        rank = np.empty(len(condition.table))
-        rank[np.argsort(-condition.table["score"].to_numpy(), kind="stable")] = np.arange(len(rank))
-        ranks[condition.part] = np.minimum(ranks[condition.part], rank)
-    n_features = min(n_features, int(np.isfinite(ranks).sum()))
-    chosen = np.zeros(ranks.size, dtype=bool)
-    chosen[np.argsort(ranks, kind="stable")[:n_features]] = True
-    return chosen
-
-
-def _first_group(about: Sequence[Condition], chosen: Bools) -> Any:
-    """Name the group of each chosen feature, of the first condition that has it in one."""
-    labels = np.full(chosen.size, BACKGROUND, dtype=object)
-    for condition in about[::-1]:
-        own = condition.table["feature_group"].astype(str).to_numpy()
-        labels[np.flatnonzero(condition.part)[own != BACKGROUND]] = own[own != BACKGROUND]
-    return labels[chosen]
-
-
-def _order(labels: Any, about: Sequence[Condition]) -> Ints:
-    ranks = {name: i for i, name in enumerate([g for c in about for g in c.groups] + [BACKGROUND])}
-    return np.argsort([ranks[name] for name in labels], kind="stable")
-
-
-def _bounds(labels: Any) -> list[tuple[str, int, int]]:
-    """List the groups with the rows where they begin and end."""
+def _group_spans(labels: np.ndarray) -> list[GroupSpan]:
     starts = np.flatnonzero(np.r_[True, labels[1:] != labels[:-1]])
     stops = np.r_[starts[1:], labels.size]
-    return [(str(labels[a]), int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
+    return [GroupSpan(str(labels[a]), int(a), int(b)) for a, b in zip(starts, stops, strict=True)]
 
 
-def _differences(names: list[str], correlations: list[Floats], group: str | None) -> dict[str, Floats]:
+def _difference_panels(table: pd.DataFrame, names: list[str], group: str | None) -> list[MatrixPanel]:
     if len(names) == 2:
-        first = 0 if group is None else names.index(str(group))
-        pair = (names[first], names[1 - first])
-        return {f"{shown(pair[0], 14)} − {shown(pair[1], 14)}": correlations[first] - correlations[1 - first]}
+        first = names[0] if group is None else str(group)
+        (second,) = (name for name in names if name != first)
+        return [MatrixPanel(f"{label_text(first, 14)} − {label_text(second, 14)}", table.loc[first].to_numpy())]
     drawn = names if group is None else [str(group)]
-    found = {}
-    for name in drawn:
-        m = names.index(name)
-        others = [c for i, c in enumerate(correlations) if i != m]
-        found[f"{shown(name, 14)} − mean of others"] = correlations[m] - np.mean(others, axis=0)
-    return found
+    return [MatrixPanel(f"{label_text(name, 14)} − mean of others", table.loc[name].to_numpy()) for name in drawn]
 
 
-def _draw(
-    names: list[str],
-    correlations: list[Floats],
-    differences: dict[str, Floats],
-    bounds: list[tuple[str, int, int]],
-    colors: Mapping[str, str],
-) -> Any:
-    one_row = len(names) == 2
-    n_columns = 3 if one_row else max(len(names), len(differences))
+def _draw_matrices(
+    panels: list[MatrixPanel], differences: list[MatrixPanel], spans: list[GroupSpan], colors: Mapping[str, str]
+) -> Figure:
+    one_row = len(panels) == 2
+    n_columns = 3 if one_row else max(len(panels), len(differences))
     n_rows = 1 if one_row else 2
-    side = _side(bounds)
+    side = _side_inches(spans)
     figure = new_figure(side * n_columns + 0.8, (side + 0.55) * n_rows + 0.1)
     axes = figure.subplots(n_rows, n_columns, squeeze=False)
-    above = axes[0, :2] if one_row else axes[0, : len(names)]
-    below = axes[0, 2:] if one_row else axes[1, : len(differences)]
-    panels = list(zip([shown(n, 26) for n in names], correlations, above, strict=True))
-    _panels(figure, panels, 1.0, "correlation", bounds, colors)
-    # the few largest differences must not wash out all others
-    reach = float(np.quantile(np.abs(np.stack(list(differences.values()))), 0.998)) or 1.0
-    panels = [(title, values, ax) for (title, values), ax in zip(differences.items(), below, strict=True)]
-    _panels(figure, panels, reach, "difference of correlations", bounds, colors)
+    above = list(axes[0, :2] if one_row else axes[0, : len(panels)])
+    below = list(axes[0, 2:] if one_row else axes[1, : len(differences)])
+    _draw_row(above, panels, 1.0, "correlation", spans, colors)
+    # a few extreme differences must not make all others look like zero
+    reach = float(np.quantile(np.abs(np.stack([panel.values for panel in differences])), 0.998)) or 1.0
+    _draw_row(below, differences, reach, "difference of correlations", spans, colors)
     for ax in axes.ravel():
         if not ax.images:
             ax.remove()
-    for row in [axes[0, 0]] if one_row else axes[:, 0]:
-        _name_groups(row, bounds)
+    for first in [axes[0, 0]] if one_row else axes[:, 0]:
+        _name_groups(first, spans)
     return figure
 
 
-def _panels(
-    figure: Any,
-    panels: list[tuple[str, Floats, Any]],
+def _draw_row(
+    axes: list[Axes],
+    panels: list[MatrixPanel],
     reach: float,
     label: str,
-    bounds: list[tuple[str, int, int]],
+    spans: list[GroupSpan],
     colors: Mapping[str, str],
 ) -> None:
-    drawn = None
-    for title, values, ax in panels:
-        drawn = ax.imshow(values, cmap=diverging(), vmin=-reach, vmax=reach, interpolation="nearest")
-        ax.set_title(title, fontsize=medium())
-        ax.set_xticks([])
-        ax.set_yticks([])
-        ax.spines[:].set_visible(False)
-        _strip(ax, bounds, colors)
-    beyond = "neither" if reach == 1.0 else "both"
+    """Draw matrices on one colour scale."""
+    for ax, panel in zip(axes, panels, strict=True):
+        drawn = ax.imshow(panel.values, cmap=diverging(), vmin=-reach, vmax=reach, interpolation="nearest")
+        ax.set_title(panel.title, fontsize=medium())
+        hide_frame(ax)
+        _draw_group_strip(ax, spans, colors)
     width = 0.5 / len(panels) if len(panels) > 1 else 0.7
-    bar = figure.colorbar(
+    color_bar(
         drawn,
-        ax=[ax for _, _, ax in panels],
+        axes,
+        label,
         location="bottom",
         shrink=max(width, 0.3),
         aspect=22,
         pad=0.04,
-        extend=beyond,
+        extend="neither" if reach == 1.0 else "both",
         ticks=[-reach, 0, reach],
         format=signed_number,
     )
-    bar.set_label(label, fontsize=small())
-    bar.ax.tick_params(labelsize=small())
-    bar.outline.set_visible(False)
 
 
-def _strip(ax: Any, bounds: list[tuple[str, int, int]], colors: Mapping[str, str]) -> None:
-    """Draw the groups' colours along the left side."""
-    for name, start, stop in bounds:
+def _draw_group_strip(ax: Axes, spans: list[GroupSpan], colors: Mapping[str, str]) -> None:
+    """Draw the colours of the groups along the left side."""
+    for span in spans:
         ax.axhspan(
-            start - 0.5,
-            stop - 0.5,
+            span.start - 0.5,
+            span.stop - 0.5,
             xmin=-0.035,
             xmax=-0.012,
-            color=colors.get(name, BACKGROUND_COLOR),
+            color=colors.get(span.name, BACKGROUND_COLOR),
             lw=0,
             clip_on=False,
         )
 
 
-def _side(bounds: list[tuple[str, int, int]]) -> float:
-    """Return a side of a panel in inches, long enough for the names of all groups."""
-    return max(SIDE, 1.2 * SPACING * small() / 72 * len(bounds))
+def _side_inches(spans: list[GroupSpan]) -> float:
+    """Side of a matrix, long enough for the names of all groups."""
+    return max(MIN_MATRIX_INCHES, 1.2 * MIN_NAME_SPACING * small() / 72 * len(spans))
 
 
-def _name_groups(ax: Any, bounds: list[tuple[str, int, int]]) -> None:
-    """Write the groups' names at the left; where groups are small, moved apart and with lines to them."""
-    n_features = bounds[-1][2]
-    middles = [(start + stop - 1) / 2 for _, start, stop in bounds]
-    places = spread(middles, SPACING * small() / (72 * _side(bounds)) * n_features, n_features - 1)
+def _name_groups(ax: Axes, spans: list[GroupSpan]) -> None:
+    """Write the names of groups at the left; names of small groups are moved apart and connected by lines."""
+    n_features = spans[-1].stop
+    middles = [(span.start + span.stop - 1) / 2 for span in spans]
+    places = spread_apart(middles, MIN_NAME_SPACING * small() / (72 * _side_inches(spans)) * n_features, n_features - 1)
     moved = any(abs(y - middle) > 0.01 * n_features for y, middle in zip(places, middles, strict=True))
     across = ax.get_yaxis_transform()
-    for (name, _, _), middle, y in zip(bounds, middles, places, strict=True):
+    for span, middle, y in zip(spans, middles, places, strict=True):
         if moved:
             path = [-0.045, -0.065, -0.1, -0.115], [middle, middle, y, y]
             ax.add_line(Line2D(*path, color=faint_color(0.6), lw=0.6, transform=across, clip_on=False))
-        where = -0.125 if moved else -0.055
-        text = shown(name, 14)
-        ax.text(where, y, text, transform=across, ha="right", va="center", fontsize=small())
+        x = -0.125 if moved else -0.055
+        ax.text(x, y, label_text(span.name, 14), transform=across, ha="right", va="center", fontsize=small())
 
 
-def spread(places: Sequence[float], least: float, length: float) -> list[float]:
-    """Move rising places apart to a least distance, as little as needed, and from 0 to length if they fit."""
+def spread_apart(places: Sequence[float], min_distance: float, length: float) -> list[float]:
+    """Move increasing places apart to a minimal distance, as little as needed, and within 0 to `length` if they fit."""
     crowds: list[list[float]] = []
     for i, place in enumerate(places):
-        crowds.append([place - i * least])
+        crowds.append([place - i * min_distance])
         while len(crowds) > 1 and np.mean(crowds[-2]) > np.mean(crowds[-1]):
             last = crowds.pop()
             crowds[-1] += last
-    room = max(length - (len(places) - 1) * least, 0.0)
-    level = [float(np.clip(np.mean(crowd), 0.0, room)) for crowd in crowds for _ in crowd]
-    return [value + i * least for i, value in enumerate(level)]
+    slack = max(length - (len(places) - 1) * min_distance, 0.0)
+    level = [float(np.clip(np.mean(crowd), 0.0, slack)) for crowd in crowds for _ in crowd]
+    return [value + i * min_distance for i, value in enumerate(level)]

@@ -1,47 +1,47 @@
-"""The scorecard as a figure: by what the leading features differ, and how many of each kind there are."""
+"""The scorecard as a figure: how the leading features differ, and how many features differ in each way."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from anndata import AnnData
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from .. import _validate as validate
+from .. import get
 from ..core.scorecard import ALPHA, KINDS, NONE
 from ..core.typing import Floats, Ints
-from ..get._scorecard import scorecard as read
+from ._canvas import ROW_INCHES, new_figure, require_one_panel, show_message, tidy
+from ._docs import documented_figure
 from ._style import (
-    PALETTE,
+    HIGHER_COLOR,
+    LOWER_COLOR,
+    Color,
+    Entry,
     dot,
     faint_color,
+    label_text,
     legend,
     medium,
-    new_figure,
-    say,
-    shown,
     small,
     text_color,
     text_inches,
-    tidy,
 )
 
-ROW = 0.19
-COLUMN = 0.42
-#: room for titles, for the names of kinds above and beside, and for the overview, in inches
-ABOVE, BESIDE, OVERVIEW = 1.1, 1.0, 2.5
-#: height of the bars and of the legend, in inches
-BARS, LEGEND = 1.5, 1.7
-MOST_PAIRS = 6
-LOWER, HIGHER = PALETTE[0], PALETTE[1]
+COLUMN_INCHES = 0.42
+#: space above the rows for titles, beside them for the names of kinds, and for the overview
+ABOVE_INCHES, BESIDE_INCHES, OVERVIEW_INCHES = 1.1, 1.0, 2.5
+BARS_INCHES, LEGEND_INCHES = 1.5, 1.7
+MAX_SCORECARD_PANELS = 6
 #: kinds whose statistic has a direction
-SIGNED = ("mean", "spread")
-#: adjusted p-values on a scale of −log₁₀: drawn no larger than this, and shown in the legend
-LARGEST = 20.0
-SHOWN = (("0.05", -np.log10(ALPHA)), ("10⁻⁵", 5.0), ("≤ 10⁻²⁰", LARGEST))
+SIGNED_KINDS = ("mean", "spread")
+#: −log₁₀ of adjusted p-values: dots grow up to this value, and the legend shows those sizes
+MAX_NEG_LOG10_PVAL = 20.0
+LEGEND_PVALS = (("0.05", -np.log10(ALPHA)), ("10⁻⁵", 5.0), ("≤ 10⁻²⁰", MAX_NEG_LOG10_PVAL))
 
 
+@documented_figure
 def scorecard(
     adata: AnnData,
     *,
@@ -49,13 +49,13 @@ def scorecard(
     reference: str | None = None,
     n_features: int = 30,
     key: str = "scorecard",
-    ax: Any = None,
-) -> Any:
-    """Draw by what the leading features differ between conditions.
+    ax: Axes | None = None,
+) -> Figure | Axes:
+    """Draw how the leading features differ between conditions.
 
-    A row is a feature, a column a kind of difference. A dot grows with the significance of the adjusted
-    p-value, is filled below 0.05, and tells by its colour whether the group is higher or lower. Every kind
-    that dominates somewhere has its share of the rows. Bars count the features of each kind.
+    Each row is a feature, each column a kind of difference. The size of a dot increases as the adjusted p-value
+    decreases; dots are filled below 0.05, and their colour shows whether the group is higher or lower. Rows are
+    chosen from each kind in turn, among the features that it dominates. Bars count the features of each kind.
 
     Parameters
     ----------
@@ -67,10 +67,9 @@ def scorecard(
         The condition it was compared with; all by default.
     n_features
         Features to show for each pair of conditions.
-    key
-        The `key_added` of the call.
+    {key}
     ax
-        Axes to draw the features of a single pair on, without the bars.
+        Axes to draw the features of a single pair on, without the bars; a new figure by default.
 
     Returns
     -------
@@ -86,47 +85,47 @@ def scorecard(
     'B vs A'
     """
     validate.count("n_features", n_features)
-    table = read(adata, group=group, reference=reference, key=key)
+    table = get.scorecard(adata, group=group, reference=reference, key=key)
     pairs = list(table.groupby(["group", "reference"], sort=False, observed=True))
+    require_one_panel(ax, len(pairs), "pair of conditions", "group= and reference=")
     if ax is not None:
-        if len(pairs) > 1:
-            raise ValueError(
-                f"ax takes one pair of conditions, got {len(pairs)}; choose one with group= and reference=."
-            )
-        _dots(ax, pairs[0][1], n_features)
-        legend(ax, _entries(), loc="upper left", bbox_to_anchor=(0.0, 0.0), ncols=2)
+        _draw_dots(ax, pairs[0][1], n_features)
+        legend(ax, _legend_entries(), loc="upper left", bbox_to_anchor=(0.0, 0.0), ncols=2)
         return ax
-    if len(pairs) > MOST_PAIRS:
+    if len(pairs) > MAX_SCORECARD_PANELS:
         raise ValueError(
-            f"group=None leaves {len(pairs)} pairs of conditions, more than a figure holds ({MOST_PAIRS});"
+            f"group=None leaves {len(pairs)} pairs of conditions, more than a figure holds ({MAX_SCORECARD_PANELS});"
             " choose with group= and reference=."
         )
-    return _figure([rows for _, rows in pairs], n_features)
+    return _draw_pairs([rows for _, rows in pairs], n_features)
 
 
-def _figure(tables: list[pd.DataFrame], n_features: int) -> Any:
-    """Lay out a row of panels for each pair: dots, then bars, and a legend under the first bars."""
-    rows = [leading(t, n_features) for t in tables]
-    names = [shown(name) for t, where in zip(tables, rows, strict=True) for name in t.index[where]]
-    dots = text_inches(names, small()) + COLUMN * len(KINDS) + BESIDE
-    least = [BARS + LEGEND, *[BARS] * (len(tables) - 1)]
-    heights = [max(ROW * len(where), low) + ABOVE for where, low in zip(rows, least, strict=True)]
-    figure = new_figure(dots + OVERVIEW, sum(heights))
-    parts = np.atleast_1d(figure.subfigures(len(tables), 1, height_ratios=heights))
-    for number, (part, table) in enumerate(zip(parts, tables, strict=True)):
-        below = (LEGEND, max(0.01, heights[number] - BARS - LEGEND)) if number == 0 else (heights[number] - BARS,)
-        grid = part.add_gridspec(1 + len(below), 2, width_ratios=(dots, OVERVIEW), height_ratios=(BARS, *below))
-        _dots(part.add_subplot(grid[:, 0]), table, n_features)
-        _bars(part.add_subplot(grid[0, 1]), table)
+def _draw_pairs(tables: list[pd.DataFrame], n_features: int) -> Figure:
+    """Lay out a row of panels for each pair: dots, then bars, and a legend below the first bars."""
+    rows = [leading_rows(t, n_features) for t in tables]
+    names = [label_text(name) for t, where in zip(tables, rows, strict=True) for name in t.index[where]]
+    dots_inches = text_inches(names, small()) + COLUMN_INCHES * len(KINDS) + BESIDE_INCHES
+    least = [BARS_INCHES + LEGEND_INCHES, *[BARS_INCHES] * (len(tables) - 1)]
+    heights = [max(ROW_INCHES * len(where), low) + ABOVE_INCHES for where, low in zip(rows, least, strict=True)]
+    figure = new_figure(dots_inches + OVERVIEW_INCHES, sum(heights))
+    subfigures = figure.subfigures(len(tables), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for number, (subfigure, table) in enumerate(zip(subfigures, tables, strict=True)):
+        rest = heights[number] - BARS_INCHES
+        below = (LEGEND_INCHES, max(0.01, rest - LEGEND_INCHES)) if number == 0 else (rest,)
+        grid = subfigure.add_gridspec(
+            1 + len(below), 2, width_ratios=(dots_inches, OVERVIEW_INCHES), height_ratios=(BARS_INCHES, *below)
+        )
+        _draw_dots(subfigure.add_subplot(grid[:, 0]), table, n_features)
+        _draw_kind_counts(subfigure.add_subplot(grid[0, 1]), table)
         if number == 0:
-            key = part.add_subplot(grid[1, 1])
+            key = subfigure.add_subplot(grid[1, 1])
             key.set_axis_off()
-            legend(key, _entries(), loc="upper left", labelspacing=0.7, borderaxespad=0.0)
+            legend(key, _legend_entries(), loc="upper left", labelspacing=0.7, borderaxespad=0.0)
     return figure
 
 
-def leading(table: pd.DataFrame, n_features: int) -> Ints:
-    """Positions of the features to show: the best of every kind by turns, then sorted by kind."""
+def leading_rows(table: pd.DataFrame, n_features: int) -> Ints:
+    """Positions of the features to show: the best of every kind in turn, then sorted by kind."""
     pvals = table[[f"{kind}_pval_adj" for kind in KINDS]].to_numpy()
     tested = np.flatnonzero(~np.isnan(pvals).all(axis=1))
     best = np.nanmin(pvals[tested], axis=1) if tested.size else np.empty(0)
@@ -143,32 +142,33 @@ def leading(table: pd.DataFrame, n_features: int) -> Ints:
     return np.asarray(tested[chosen[np.lexsort((rank[chosen], kind[chosen]))]])
 
 
-def _dots(ax: Any, table: pd.DataFrame, n_features: int) -> None:
-    rows = table.iloc[leading(table, n_features)]
-    ax.set_title(_title(table), loc="left", fontsize=medium(), fontweight="bold")
+def _draw_dots(ax: Axes, table: pd.DataFrame, n_features: int) -> None:
+    rows = table.iloc[leading_rows(table, n_features)]
+    ax.set_title(_pair_title(table), loc="left", fontsize=medium(), fontweight="bold")
     if not len(rows):
-        say(ax, "no feature was tested")
+        show_message(ax, "no feature was tested")
         return
     for x, kind in enumerate(KINDS):
-        _column(ax, x, rows[f"{kind}_stat"].to_numpy(), rows[f"{kind}_pval_adj"].to_numpy(), kind in SIGNED)
+        stat, pval_adj = (rows[f"{kind}_{column}"].to_numpy() for column in ("stat", "pval_adj"))
+        _draw_kind(ax, x, stat, pval_adj, signed=kind in SIGNED_KINDS)
     ax.set_xlim(-0.6, len(KINDS) - 0.4)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     ax.set_xticks(range(len(KINDS)), KINDS, rotation=40, ha="left", rotation_mode="anchor")
-    ax.set_yticks(range(len(rows)), [shown(name) for name in rows.index])
+    ax.set_yticks(range(len(rows)), [label_text(name) for name in rows.index])
     ax.tick_params(length=0, labelsize=small(), top=False, labeltop=True, labelbottom=False)
     ax.spines[:].set_visible(False)
     _name_kinds(ax, rows["kind"].astype(str).to_numpy())
 
 
-def _column(ax: Any, x: int, stat: Floats, pval_adj: Floats, signed: bool) -> None:
-    there = np.flatnonzero(np.isfinite(pval_adj))
-    sizes = _area(-np.log10(np.maximum(pval_adj[there], 1e-300)))
-    colors = np.array([_color(s, signed) for s in stat[there]], dtype=object)
-    filled = pval_adj[there] < ALPHA
-    ax.scatter(np.full(filled.sum(), x), there[filled], s=sizes[filled], c=list(colors[filled]), lw=0, clip_on=False)
+def _draw_kind(ax: Axes, x: int, stat: Floats, pval_adj: Floats, *, signed: bool) -> None:
+    tested = np.flatnonzero(np.isfinite(pval_adj))
+    sizes = _dot_area(-np.log10(np.maximum(pval_adj[tested], 1e-300)))
+    colors = np.array([_direction_color(s, signed) for s in stat[tested]], dtype=object)
+    filled = pval_adj[tested] < ALPHA
+    ax.scatter(np.full(filled.sum(), x), tested[filled], s=sizes[filled], c=list(colors[filled]), lw=0, clip_on=False)
     ax.scatter(
         np.full((~filled).sum(), x),
-        there[~filled],
+        tested[~filled],
         s=sizes[~filled],
         facecolors="none",
         edgecolors=faint_color(0.5),
@@ -177,19 +177,19 @@ def _column(ax: Any, x: int, stat: Floats, pval_adj: Floats, signed: bool) -> No
     )
 
 
-def _area(significance: Any) -> Any:
-    """Area of a dot, in square points."""
-    return 9 + 81 * np.sqrt(np.clip(significance, 0, LARGEST) / LARGEST)
+def _dot_area(neg_log10_pval: Floats | float) -> Floats:
+    """Area of a dot in square points."""
+    return np.asarray(9 + 81 * np.sqrt(np.clip(neg_log10_pval, 0, MAX_NEG_LOG10_PVAL) / MAX_NEG_LOG10_PVAL))
 
 
-def _color(stat: float, signed: bool) -> Any:
+def _direction_color(stat: float, signed: bool) -> Color:
     if not signed:
         return faint_color(0.75)
-    return HIGHER if stat > 0 else LOWER
+    return HIGHER_COLOR if stat > 0 else LOWER_COLOR
 
 
-def _name_kinds(ax: Any, kinds: Any) -> None:
-    """Part the rows by the kind that dominates, and name it beside the first of them."""
+def _name_kinds(ax: Axes, kinds: np.ndarray) -> None:
+    """Separate the rows by the dominating kind, and name it next to the first of them."""
     starts = np.flatnonzero(np.r_[True, kinds[1:] != kinds[:-1]])
     for start in starts:
         if start:
@@ -208,7 +208,7 @@ def _name_kinds(ax: Any, kinds: Any) -> None:
         )
 
 
-def _bars(ax: Any, table: pd.DataFrame) -> None:
+def _draw_kind_counts(ax: Axes, table: pd.DataFrame) -> None:
     counted = table["kind"].value_counts()
     counts = np.array([int(counted.get(name, 0)) for name in KINDS])
     ax.barh(range(len(KINDS)), counts, height=0.65, color=faint_color(0.6))
@@ -232,17 +232,17 @@ def _bars(ax: Any, table: pd.DataFrame) -> None:
     ax.spines["bottom"].set_visible(False)
 
 
-def _title(table: pd.DataFrame) -> str:
-    return f"{shown(table['group'].iloc[0])} vs {shown(table['reference'].iloc[0])}" if len(table) else ""
+def _pair_title(table: pd.DataFrame) -> str:
+    return f"{label_text(table['group'].iloc[0])} vs {label_text(table['reference'].iloc[0])}" if len(table) else ""
 
 
-def _entries() -> list[tuple[Any, object]]:
+def _legend_entries() -> list[Entry]:
     grey = faint_color(0.75)
-    directions: list[tuple[Any, object]] = [
-        (dot(HIGHER), "higher"),
-        (dot(LOWER), "lower"),
+    directions: list[Entry] = [
+        (dot(HIGHER_COLOR), "higher"),
+        (dot(LOWER_COLOR), "lower"),
         (dot(grey), "without direction"),
         (dot(faint_color(0.5), filled=False, size=4.0), "not significant"),
     ]
-    sizes = [(dot(grey, size=float(np.sqrt(_area(value)))), f"adjusted p {text}") for text, value in SHOWN]
+    sizes = [(dot(grey, size=float(np.sqrt(_dot_area(value)))), f"adjusted p {text}") for text, value in LEGEND_PVALS]
     return [*directions, *sizes]

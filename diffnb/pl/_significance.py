@@ -1,38 +1,37 @@
-"""Significance levels, beside those of permutations."""
+"""Singular values, together with those of permutations."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 from anndata import AnnData
+from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from .. import get
-from ._read import conditions, described
-from ._style import beside, colors_of, dot, own_axes, text_color, tidy
+from ..get._conditions import compared_conditions, disc_conditions, disc_params
+from ._canvas import axes_or_new, tidy
+from ._docs import documented_figure
+from ._style import Color, Entry, colors_of, dot, legend_right, text_color
 
-LEVEL = 0.05
+#: p-value below which markers are filled
+MAX_SIGNIFICANT_PVAL = 0.05
 
 
-def disc_significance(adata: AnnData, *, group: str | None = None, key: str = "disc", ax: Any = None) -> Any:
-    """Draw σ of every component, and what permutations give.
+@documented_figure
+def disc_significance(adata: AnnData, *, group: str | None = None, key: str = "disc", ax: Axes | None = None) -> Axes:
+    """Draw the singular value σ of every component, and those of permutations.
 
     Parameters
     ----------
-    adata
-        Annotated data after :func:`diffnb.tl.disc`.
-    group
-        A condition; all by default.
-    key
-        The `key_added` of the call.
-    ax
-        Axes to draw into; those of a new figure by default.
+    {adata_disc}
+    {group}
+    {key}
+    {ax}
 
     Returns
     -------
-    The axes. Where permutations were made, σ is the tested one, the band reaches from the median of the
+    The axes. With permutations, σ is the tested statistic, the band reaches from the median of the
     permutations to their 95 % quantile, and markers are filled where p < 0.05.
 
     Examples
@@ -42,35 +41,37 @@ def disc_significance(adata: AnnData, *, group: str | None = None, key: str = "d
     >>> dn.tl.disc(adata, "condition", n_permutations=19)
     >>> ax = dn.pl.disc_significance(adata)
     >>> ax.get_ylabel()
-    'significance level σ'
+    'singular value σ'
     """
-    names = [c.name for c in conditions(adata, group, key)]
+    names = [c.name for c in disc_conditions(adata, group, key)]
     table = get.disc_significance(adata, key=key)
-    colors = colors_of([str(g) for g in described(adata, key)["groups"]])
+    colors = colors_of(compared_conditions(adata, key))
     tested = bool(table["pval"].notna().any())
-    axes = own_axes(ax, 4.6, 2.9)
+    axes = axes_or_new(ax, 4.6, 2.9)
     for name in names:
-        _draw(axes, table[table["group"] == name], colors[name], tested)
+        _draw_sigma(axes, table[table["group"] == name], colors[name], tested)
     axes.set_xlabel("component")
-    within = tested and described(adata, key)["params"].get("null") == "connectivity"
-    axes.set_ylabel("σ, standardised within conditions" if within else "significance level σ")
+    within = tested and disc_params(adata, key).get("null") == "connectivity"
+    axes.set_ylabel("σ, standardised within conditions" if within else "singular value σ")
     axes.xaxis.set_major_locator(MaxNLocator(nbins=10, integer=True))
     axes.set_xlim(0.5, table["component"].max() + 0.5)
     axes.set_ylim(bottom=0)
     tidy(axes)
-    entries: list[tuple[Any, object]] = [(dot(colors[name]), name) for name in names]
-    if tested:
-        ink = text_color()
-        entries += [
-            (dot(ink), f"p < {LEVEL}"),
-            (dot(ink, filled=False), f"p ≥ {LEVEL}"),
-            (Patch(color=ink, alpha=0.2, lw=0), "permutations, 50–95 %"),
-        ]
-    beside(axes, entries)
+    entries: list[Entry] = [(dot(colors[name]), name) for name in names]
+    legend_right(axes, [*entries, *(_test_entries() if tested else [])])
     return axes
 
 
-def _draw(ax: Any, rows: pd.DataFrame, color: str, tested: bool) -> None:
+def _test_entries() -> list[Entry]:
+    ink = text_color()
+    return [
+        (dot(ink), f"p < {MAX_SIGNIFICANT_PVAL}"),
+        (dot(ink, filled=False), f"p ≥ {MAX_SIGNIFICANT_PVAL}"),
+        (Patch(color=ink, alpha=0.2, lw=0), "permutations, 50–95 %"),
+    ]
+
+
+def _draw_sigma(ax: Axes, rows: pd.DataFrame, color: str, tested: bool) -> None:
     x = rows["component"].to_numpy()
     y = rows["sigma_tested" if tested else "sigma"].to_numpy()
     if not tested:
@@ -79,11 +80,11 @@ def _draw(ax: Any, rows: pd.DataFrame, color: str, tested: bool) -> None:
     ax.fill_between(x, rows["null_median"], rows["null_95"], color=color, alpha=0.2, lw=0)
     ax.plot(x, rows["null_95"], color=color, lw=0.8, ls=(0, (3, 2)), alpha=0.8)
     ax.plot(x, y, color=color, lw=1.2)
-    clear = rows["pval"].to_numpy() < LEVEL
-    for chosen, face in ((clear, color), (~clear, ax.get_facecolor())):
-        # hollow markers take the face of the axes, or the line would show through them
+    significant = rows["pval"].to_numpy() < MAX_SIGNIFICANT_PVAL
+    for chosen, face in ((significant, color), (~significant, ax.get_facecolor())):
+        # open markers are filled with the colour of the axes, to hide the line behind them
         ax.plot(x[chosen], y[chosen], ls="none", marker="o", ms=5.5, mec=color, mfc=_opaque(face))
 
 
-def _opaque(face: Any) -> Any:
+def _opaque(face: Color) -> Color:
     return face if isinstance(face, str) or face[3] > 0 else "none"

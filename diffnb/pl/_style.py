@@ -1,21 +1,29 @@
-"""How figures look: colours that everyone can tell apart, on light and dark; names that stay text."""
+"""The look of figures: colours that remain distinct on light and dark pages, font sizes, labels and legends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 
-#: Okabe and Ito's colours that show on white and on black, then others of middle lightness
+from .._keys import BACKGROUND_GROUP
+from ..core.typing import Floats
+
+#: a colour as matplotlib takes it
+Color: TypeAlias = str | tuple[float, ...]
+#: handle and text of an entry of a legend
+Entry: TypeAlias = tuple[Artist, object]
+
+#: the colours of Okabe and Ito that are visible on white and on black, then others of medium lightness
 PALETTE = (
     "#0072B2",
     "#D55E00",
@@ -38,119 +46,108 @@ PALETTE = (
     "#9ACD4E",
     "#D79AD2",
 )
-#: shapes tell groups apart where more of them share a plane than colours can
+HIGHER_COLOR, LOWER_COLOR = PALETTE[1], PALETTE[0]
+BACKGROUND_COLOR = "#A9A9A9"
+#: markers distinguish groups where there are more of them in a plane than distinct colours
 MARKERS = ("o", "s", "^", "D")
 COLORS_PER_MARKER = 6
-BACKGROUND = "background"
-BACKGROUND_COLOR = "#A9A9A9"
-SMALLEST_TEXT = 7.0
-#: width of a letter over its height, on the generous side
-LETTER = 0.62
-#: entries of a legend before it takes another column
-ENTRIES = 16
-#: entries of a legend at all
-LISTED = 30
-
-
-class Panels(Figure):  # type: ignore[misc, unused-ignore]
-    """A figure that a notebook shows once, whether or not it is the last value of a cell."""
-
-    def _ipython_display_(self) -> None:
-        # the inline backend shows every open figure at the end of a cell, and IPython the returned one too
-        if "inline" in mpl.get_backend():
-            plt.close(self)
-        raise NotImplementedError  # IPython goes on to show it as any figure
-
-
-#: whether figures are drawn for somebody who shows them himself
-_off_screen: ContextVar[bool] = ContextVar("diffnb_off_screen", default=False)
-
-
-@contextmanager
-def off_screen() -> Iterator[None]:
-    """Make figures that pyplot knows nothing of: no cell shows them, and any thread may draw them."""
-    token = _off_screen.set(True)
-    try:
-        yield
-    finally:
-        _off_screen.reset(token)
-
-
-def new_figure(width: float, height: float) -> Any:
-    """Make a figure that lays itself out."""
-    if _off_screen.get():
-        figure = Panels(figsize=(width, height), layout="constrained")
-        FigureCanvasAgg(figure)
-        return figure
-    return plt.figure(FigureClass=Panels, figsize=(width, height), layout="constrained")
-
-
-def own_axes(ax: Any, width: float, height: float) -> Any:
-    """Return `ax`, or the axes of a new figure."""
-    return new_figure(width, height).add_subplot() if ax is None else ax
+MIN_FONT_POINTS = 7.0
+#: average width of a letter relative to the font size, rounded up
+LETTER_ASPECT = 0.62
+#: entries in a column of a legend, and in a legend in total
+MAX_LEGEND_ROWS = 16
+MAX_LEGEND_ENTRIES = 30
 
 
 def is_dark() -> bool:
-    """Whether text is light: the face itself may be transparent."""
-    red, green, blue = to_rgb(text_color())
-    return bool(0.299 * red + 0.587 * green + 0.114 * blue > 0.5)
+    """Whether figures are drawn for a dark page: text is light, while the face itself may be transparent."""
+    return luminance(text_color()) > 0.5
 
 
-def text_color() -> Any:
+def luminance(color: Color) -> float:
+    """Perceived lightness of a colour, from 0 to 1."""
+    red, green, blue = to_rgb(color)
+    return float(0.299 * red + 0.587 * green + 0.114 * blue)
+
+
+def text_color() -> Color:
     """Colour of text and of what must stand out as much."""
-    return mpl.rcParams["text.color"]
+    color: Color = mpl.rcParams["text.color"]
+    return color
 
 
-def faint_color(share: float = 0.35) -> Any:
-    """Colour of lines that help to read and say nothing."""
-    return to_rgba(text_color(), share)
+def faint_color(alpha: float = 0.35) -> Color:
+    """Colour of auxiliary lines."""
+    color: Color = to_rgba(text_color(), alpha)
+    return color
 
 
-def page_color(share: float = 1.0) -> Any:
+def page_color(alpha: float = 1.0) -> Color:
     """Colour of the page that text of this lightness is written on."""
-    return to_rgba("black" if is_dark() else "white", share)
+    color: Color = to_rgba("black" if is_dark() else "white", alpha)
+    return color
+
+
+def area_alpha(light: float, dark: float) -> float:
+    """Opacity of a filled area; on a dark page it must be higher to remain visible."""
+    return dark if is_dark() else light
 
 
 def small() -> float:
-    """Font size of names and ticks, never below what prints legibly."""
-    return max(SMALLEST_TEXT, 0.8 * float(mpl.rcParams["font.size"]))
+    """Font size of names and ticks in points, never below what prints legibly."""
+    return max(MIN_FONT_POINTS, 0.8 * float(mpl.rcParams["font.size"]))
 
 
 def medium() -> float:
-    """Font size of titles and axis labels."""
-    return max(SMALLEST_TEXT, 0.9 * float(mpl.rcParams["font.size"]))
+    """Font size of titles and axis labels in points."""
+    return max(MIN_FONT_POINTS, 0.9 * float(mpl.rcParams["font.size"]))
 
 
-def shown(name: object, width: int = 26) -> str:
-    """Turn a name into text to draw: cut in the middle, where names differ least, and never mathematics."""
+def label_text(name: object, max_letters: int = 26) -> str:
+    """Turn a name into a label: shortened in the middle, where names differ least, and never read as mathematics."""
     plain = " ".join(str(name).split())
-    if len(plain) > width:
-        tail = (width - 1) * 2 // 5
-        plain = plain[: width - 1 - tail] + "…" + plain[len(plain) - tail :]
+    if len(plain) > max_letters:
+        tail = (max_letters - 1) * 2 // 5
+        plain = plain[: max_letters - 1 - tail] + "…" + plain[len(plain) - tail :]
     return plain.replace("$", r"\$")
 
 
-def text_inches(texts: Sequence[str], size: float) -> float:
-    """Width that the longest of these needs, in inches."""
-    return max((len(t) for t in texts), default=0) * LETTER * size / 72
+def text_inches(texts: Sequence[str], font_points: float) -> float:
+    """Width of the longest text in inches, estimated from its number of letters."""
+    return max((len(t) for t in texts), default=0) * LETTER_ASPECT * font_points / 72
+
+
+def plural(count: int, noun: str = "feature") -> str:
+    """Write a number with its noun."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def signed_number(value: float, _position: object = None) -> str:
+    """Format a tick with a minus sign rather than a hyphen."""
+    return f"{value:.2g}".replace("-", "−")
+
+
+def integer_tick(value: float, _position: object = None) -> str:
+    """Format a tick as an integer with separators of thousands."""
+    return f"{value:,.0f}"
 
 
 def colors_of(names: Sequence[str]) -> dict[str, str]:
-    """Give each name a colour in order, the background its grey."""
-    others = [name for name in names if name != BACKGROUND]
+    """Assign colours to names in order, grey to the background."""
+    others = [name for name in names if name != BACKGROUND_GROUP]
     colors = {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(others)}
     return {name: colors.get(name, BACKGROUND_COLOR) for name in names}
 
 
 def markers_of(names: Sequence[str]) -> dict[str, str]:
-    """Give each name a marker; the first few share one, since their colours suffice."""
-    others = [name for name in names if name != BACKGROUND]
+    """Assign markers to names; the first few share one, since their colours suffice."""
+    others = [name for name in names if name != BACKGROUND_GROUP]
     markers = {name: MARKERS[i // COLORS_PER_MARKER % len(MARKERS)] for i, name in enumerate(others)}
     return {name: markers.get(name, MARKERS[0]) for name in names}
 
 
 def diverging(dark: bool | None = None) -> Colormap:
-    """Blue over nothing to vermilion, where nothing looks like the page."""
+    """Colour map from blue over the colour of the page, at zero, to vermilion."""
     if is_dark() if dark is None else dark:
         stops = ("#9ED2F5", "#2E8FD0", "#14507C", "#161616", "#8A3D05", "#E5701A", "#FFC08F")
     else:
@@ -161,36 +158,33 @@ def diverging(dark: bool | None = None) -> Colormap:
 
 
 def sequential(dark: bool | None = None) -> Colormap:
-    """Colours from little to much."""
+    """Colour map for values of one sign."""
     dark = is_dark() if dark is None else dark
-    start, stop = (0.25, 1.0) if dark else (0.0, 0.92)  # neither end may vanish in the page
+    start, stop = (0.25, 1.0) if dark else (0.0, 0.92)  # neither end may blend into the page
     cmap = ListedColormap(plt.get_cmap("cividis")(np.linspace(start, stop, 256)), "diffnb_sequential")
     cmap.set_bad(alpha=0.0)
     return cmap
 
 
-def signed_number(value: float, _position: object = None) -> str:
-    """Write a tick with a proper minus."""
-    return f"{value:.2g}".replace("-", "−")
+def color_limits(values: Floats) -> tuple[float, float, bool]:
+    """Return the limits of a colour scale, symmetric where values have both signs, and whether they have."""
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if low < 0 < high:
+        reach = max(-low, high)
+        return -reach, reach, True
+    return low, high, False
 
 
-def tidy(ax: Any) -> None:
-    """Leave of the frame what carries numbers, and make ticks legible."""
-    ax.spines[["top", "right"]].set_visible(False)
-    ax.tick_params(labelsize=small())
-    ax.xaxis.label.set_size(medium())
-    ax.yaxis.label.set_size(medium())
-
-
-def dot(color: Any, marker: str = "o", *, filled: bool = True, size: float = 6.0) -> Line2D:
-    """Make an entry of a legend."""
+def dot(color: Color, marker: str = "o", *, filled: bool = True, size: float = 6.0) -> Line2D:
+    """Make the handle of a legend entry."""
     return Line2D([], [], ls="none", marker=marker, ms=size, mec=color, mfc=color if filled else "none")
 
 
-def legend(target: Any, entries: Sequence[tuple[Any, object]], **options: Any) -> Any:
-    """Add a legend in which any name is text, one that begins with an underscore too."""
-    texts = [shown(name) for _, name in entries]
-    options.setdefault("ncols", 1 + (len(texts) - 1) // ENTRIES)
+def legend(target: Axes | Figure, entries: Sequence[Entry], **options: object) -> Legend:
+    """Add a legend that shows every name as text, also one that begins with an underscore."""
+    texts = [label_text(name) for _, name in entries]
+    options.setdefault("ncols", 1 + (len(texts) - 1) // MAX_LEGEND_ROWS)
     drawn = target.legend(
         [handle for handle, _ in entries],
         [str(i) for i in range(len(texts))],
@@ -203,19 +197,14 @@ def legend(target: Any, entries: Sequence[tuple[Any, object]], **options: Any) -
     return drawn
 
 
-def beside(ax: Any, entries: Sequence[tuple[Any, object]], **options: Any) -> Any:
+def legend_right(ax: Axes, entries: Sequence[Entry], **options: object) -> Legend:
     """Add a legend to the right of the axes, where it covers nothing."""
     return legend(ax, entries, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, **options)
 
 
-def group_entries(colors: Mapping[str, str], present: Sequence[str]) -> list[tuple[Any, object]]:
+def group_entries(colors: Mapping[str, str], present: Sequence[str]) -> list[Entry]:
     """List feature groups for a legend, the background last."""
     markers = markers_of(list(colors))
-    ordered = [g for g in colors if g in present and g != BACKGROUND] + [BACKGROUND] * (BACKGROUND in present)
+    ordered = [g for g in colors if g in present and g != BACKGROUND_GROUP]
+    ordered += [BACKGROUND_GROUP] * (BACKGROUND_GROUP in present)
     return [(dot(colors[g], markers[g]), g) for g in ordered]
-
-
-def say(ax: Any, message: str) -> None:
-    """Write why there is nothing to draw, in place of it."""
-    ax.set_axis_off()
-    ax.text(0.5, 0.5, message, ha="center", va="center", transform=ax.transAxes, fontsize=medium())

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from anndata import AnnData
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from .. import get
-from ._style import beside, colors_of, is_dark, medium, own_axes, shown, tidy
+from ._canvas import axes_or_new, tidy
+from ._docs import documented_figure
+from ._style import Entry, area_alpha, colors_of, label_text, legend_right, medium
 
 
-def survival(adata: AnnData, *, key: str = "survival", interval: bool = True, ax: Any = None) -> Any:
-    """Draw the survival of each group, with censored samples as ticks and the log-rank test above.
+@documented_figure
+def survival(adata: AnnData, *, key: str = "survival", interval: bool = True, ax: Axes | None = None) -> Axes:
+    """Draw Kaplan–Meier curves of each group, with censored samples as ticks and the log-rank test as title.
 
     Parameters
     ----------
     adata
         Annotated data after :func:`diffnb.tl.survival`.
-    key
-        The `key_added` of the call.
+    {key}
     interval
-        Also draw 95 % intervals.
-    ax
-        Axes to draw on.
+        Also draw 95 % confidence intervals.
+    {ax}
 
     Returns
     -------
@@ -44,20 +44,19 @@ def survival(adata: AnnData, *, key: str = "survival", interval: bool = True, ax
     curves = get.survival(adata, key=key)
     groups = get.survival_groups(adata, key=key)
     pval = float(get.survival_tests(adata, key=key)["pval"].iloc[0])
-    ax = own_axes(ax, 5.9, 3.3)
+    ax = axes_or_new(ax, 5.9, 3.3)
     colors = colors_of(list(groups.index))
-    entries: list[tuple[Any, object]] = []
+    entries: list[Entry] = []
     for group, color in colors.items():
         table = curves[(curves["group"] == group).to_numpy()]
         ax.step(table["time"], table["survival"], where="post", color=color, lw=1.5)
         if interval:
-            ax.fill_between(
-                table["time"], table["lower"], table["upper"], step="post", color=color, lw=0, alpha=_veil()
-            )
+            alpha = area_alpha(0.16, 0.34)
+            ax.fill_between(table["time"], table["lower"], table["upper"], step="post", color=color, lw=0, alpha=alpha)
         censored = table[(table["censored"] > 0).to_numpy()]
         ax.plot(censored["time"], censored["survival"], ls="none", marker="|", ms=6, mew=1.0, color=color)
         n, n_events = groups.loc[group, ["n", "n_events"]].astype(int)
-        entries.append((Line2D([], [], color=color, lw=1.5), f"{shown(group, 14)}: {n_events} events of {n}"))
+        entries.append((Line2D([], [], color=color, lw=1.5), f"{label_text(group, 14)}: {n_events} events of {n}"))
     entries.append((Line2D([], [], color="0.5", ls="none", marker="|", ms=6), "censored"))
     tidy(ax)
     ax.set_ylim(0, 1.03)
@@ -66,10 +65,5 @@ def survival(adata: AnnData, *, key: str = "survival", interval: bool = True, ax
     ax.set_xlabel("time", fontsize=medium())
     ax.set_ylabel("survival", fontsize=medium())
     ax.set_title(f"log-rank p = {pval:.2g}", fontsize=medium(), loc="left")
-    beside(ax, entries)
+    legend_right(ax, entries)
     return ax
-
-
-def _veil() -> float:
-    """How much an area covers: on a dark page more, or it would vanish."""
-    return 0.34 if is_dark() else 0.16

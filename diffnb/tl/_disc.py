@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,19 +11,21 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, expand, pull, store
-from .._keys import DiscKeys, plain, unique
+from .._anndata import Pulled, Results, bound, expand, pull, store
+from .._keys import DiscKeys
 from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
 from ..core.stats.samples import nested
-from ._feature_diffmap import check_neighbors
+from ..core.typing import Floats
+from ._docs import documented_tool
+from ._feature_graph import GRAPHS, check_neighbors
 
-GRAPHS = ("auto", "dense", "knn")
 STANDARDIZE = ("global", "within")
 NULLS = ("labels", "connectivity")
 
 
+@documented_tool
 def disc(
     adata: AnnData,
     groupby: str,
@@ -56,45 +57,33 @@ def disc(
 
     Each condition gives a graph of features and a random walk P on it. The differential vectors of a
     condition are the right singular vectors of P Q, where Q projects off the leading eigenvectors of all
-    other conditions: what holds features together here and nowhere else. Their singular values σ say how
-    strongly; groups of features are clusters of the vectors' rows.
+    other conditions: what connects features in this condition and in no other. Their singular values σ measure
+    how strongly; groups of features are clusters of the vectors' rows.
 
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     groupby
-        Column of `adata.obs` with the conditions.
     groups
-        Conditions to compare; all by default. Two give Algorithm 1 of the paper, more Algorithm 2.
+        ... Two give Algorithm 1 of the paper, more Algorithm 2.
     sample_key
-        Column of `adata.obs` with the sample (donor, subject) of each observation. Where samples hold every
-        condition, one analysis is done per sample, vectors are aligned and averaged and their spread is kept;
-        where each sample belongs to one condition, whole samples are permuted.
+        ... Where samples hold every condition, one analysis is done per sample, vectors are aligned and averaged
+        and their spread is kept; where each sample belongs to one condition, whole samples are permuted.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     metric
-        Distance between features. `"euclidean"` sees levels as well as relations; `"correlation"` sees
-        relations only.
     standardize
-        `None`; `"global"`: each feature over all observations; `"within"`: within each condition, which leaves
-        differences in relations only.
+        ... `"within"`: within each condition, which leaves differences in relations only.
     kernel
         `"self_tuning"`: ½[exp(−d²/σᵢ²) + exp(−d²/σⱼ²)], as in the authors' code;
         `"self_tuning_product"`: exp(−d²/σᵢσⱼ), as in the paper; `"rbf"`: exp(−d²/ε²) with ε the median local
         scale; or a function of (distance, scale of one end, scale of the other end), all arrays.
     density_normalize
-        Divide out how densely features lie before the walk is made, as the authors' code does.
+        Divide out the density of features before the walk is made, as the authors' code does.
     graph
-        `"dense"`, `"knn"` (each feature keeps its 2 × `n_neighbors` nearest), or `"auto"`: dense where features
-        are on one scale (or made so by `metric` or `standardize`) and at most 5,000, nearest neighbours
-        otherwise.
+        ... `"auto"`: dense where features are on one scale (or made so by `metric` or `standardize`) and at most
+        5,000, nearest neighbours otherwise.
     neighbors
-        How nearest neighbours are found: `"exact"`, `"approximate"` (by nearest-neighbour descent, which
-        misses some neighbours, mostly of features in no group; distances of those found are exact), or
-        `"auto"`: exact below 200,000 features. Up to 2,000 features, and in a dense graph, always exact.
     n_neighbors
         The local scale of a feature is the distance to this neighbour; `"auto"`: 25, or a fifth of the
         features.
@@ -105,11 +94,10 @@ def disc(
     n_components
         Differential vectors per condition.
     n_clusters
-        Groups of features per condition, the background counted; `"auto"`: by σ above what a few deals of the
-        labels give, the last clear drop in it, and the silhouette. Where no σ is above chance, all features are
-        background.
+        Groups of features per condition, the background counted; `"auto"`: by σ above that of a few permutations
+        of the labels, the last clear drop in it, and the silhouette. Where no σ is above chance, all features
+        are background.
     n_permutations
-        Permutations for p-values of σ; 0 for none.
     null
         `"labels"`: no difference at all; `"connectivity"`: no difference besides shifts and scales of single
         features.
@@ -119,13 +107,9 @@ def disc(
         `True` projects the constant eigenvector off with the others; `False` leaves it out and drops the
         first singular vector, as the authors' code does.
     random_state
-        Seed. The same seed gives the same answer.
     n_jobs
-        Threads for permutations and bootstraps.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
@@ -150,6 +134,7 @@ def disc(
     >>> adata.var["disc_A"].cat.categories.tolist()
     ['background', 'A1', 'A2']
     """
+    call = bound(disc, locals())
     _check_options(metric, standardize, kernel, graph, null)
     check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
@@ -160,7 +145,7 @@ def disc(
     plan = Plan(
         Request(
             graph,
-            _number("n_neighbors", n_neighbors, at_least=1, at_most=p - 1, why=few),
+            validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=few),
             _eigenvector_counts(n_eigenvectors, data.groups, p),
             neighbors,
         ),
@@ -175,36 +160,20 @@ def disc(
             project_trivial=project_trivial,
             seed=validate.count("random_state", random_state, at_least=0),
         ),
-        n_clusters=_number("n_clusters", n_clusters, at_least=2, at_most=p, why=few),
+        n_clusters=validate.auto_count("n_clusters", n_clusters, at_least=2, at_most=p, why=few),
         n_permutations=validate.count("n_permutations", n_permutations, at_least=0),
         null=null,
         n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
     )
     analysis = analyse(data.matrices, plan, samples=data.samples, n_jobs=n_jobs)
-    _tell(analysis, data)
-    params = {
-        "groupby": groupby,
-        "layer": layer,
-        "sample_key": sample_key,
-        "metric": metric,
-        "standardize": standardize,
-        "kernel": kernel if isinstance(kernel, str) else getattr(kernel, "__name__", "callable"),
-        "density_normalize": density_normalize,
-        "neighbors": neighbors,
-        "project_trivial": project_trivial,
-        "n_permutations": n_permutations,
-        "null": null,
-        "n_bootstraps": n_bootstraps,
-        "random_state": random_state,
-    }
-    adata = adata.copy() if copy else adata
-    _store(adata, DiscKeys(key_added), data, analysis, params)
-    return adata if copy else None
+    _log(analysis, data)
+    keys = DiscKeys(key_added)
+    return store(adata, keys, _results(keys, data, analysis), call, copy=copy)
 
 
 def _check_options(metric: object, standardize: object, kernel: object, graph: object, null: object) -> None:
     validate.choice("metric", metric, METRICS)
-    validate.choice("graph", graph, GRAPHS)
+    validate.choice("graph", graph, ("auto", *GRAPHS))
     validate.choice("null", null, NULLS)
     if standardize is not None:
         validate.choice("standardize", standardize, STANDARDIZE)
@@ -213,16 +182,14 @@ def _check_options(metric: object, standardize: object, kernel: object, graph: o
 
 
 def _check_samples(data: Pulled, sample_key: str) -> None:
-    """Refuse samples that are neither complete nor nested, and tell how the others will be used."""
+    """Refuse samples that are neither complete nor nested; warn of those that will be excluded."""
     subjects = complete_samples(data.samples)
     n_samples = len(np.unique(np.concatenate(data.samples)))
     if len(subjects) >= 2:
         if len(subjects) < n_samples:
-            warnings.warn(
+            log.warn(
                 f"{n_samples - len(subjects)} of {n_samples} samples lack a condition (3 observations each are"
-                " needed) and take no part in the analysis per sample.",
-                UserWarning,
-                stacklevel=4,
+                " needed) and are excluded from the analysis per sample."
             )
         return
     if not nested(data.samples):
@@ -238,13 +205,6 @@ def _check_samples(data: Pulled, sample_key: str) -> None:
         )
 
 
-def _number(name: str, value: object, *, at_least: int, at_most: int, why: str) -> int | None:
-    if isinstance(value, str):
-        validate.choice(name, value, ("auto",))
-        return None
-    return validate.count(name, value, at_least=at_least, at_most=at_most, why=why)
-
-
 def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[int, ...] | None:
     if isinstance(value, Mapping):
         missing = [g for g in groups if g not in value]
@@ -258,20 +218,20 @@ def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[i
     else:
         listed = [value] * len(groups)
     why = f"there are {p} features"
-    counts = [_number("n_eigenvectors", v, at_least=1, at_most=p - 1, why=why) for v in listed]
-    settled = tuple(c for c in counts if c is not None)
-    if not settled:
+    counts = [validate.auto_count("n_eigenvectors", v, at_most=p - 1, why=why) for v in listed]
+    resolved = tuple(c for c in counts if c is not None)
+    if not resolved:
         return None
-    together = sum(settled) - min(settled)
+    together = sum(resolved) - min(resolved)
     if together >= p:
         raise ValueError(
             f"n_eigenvectors={value!r} projects off {together} directions of {p} features: nothing is left."
             " Ask for fewer."
         )
-    return settled
+    return resolved
 
 
-def _tell(analysis: Analysis, data: Pulled) -> None:
+def _log(analysis: Analysis, data: Pulled) -> None:
     s = analysis.settings
     log.info(
         f"DiSC of {data.n_features} features: {s.graph} graph ({s.neighbors} neighbors), n_neighbors={s.n_neighbors},"
@@ -279,33 +239,46 @@ def _tell(analysis: Analysis, data: Pulled) -> None:
     )
 
 
-def _columns(analysis: Analysis, groups: Sequence[str]) -> dict[str, Any]:
-    """Name the columns of the table: vectors, score, then what was asked for, condition by condition."""
-    names, values = [], []
-    r = analysis.sigma.shape[1]
-    for m, group in enumerate(groups):
-        names += [f"{plain(group)}_vector_{i + 1}" for i in range(r)]
-        values += list(analysis.vectors[m].T)
-        names.append(f"{plain(group)}_score")
-        values.append(analysis.groups[m].scores)
-        if analysis.stability is not None:
-            names.append(f"{plain(group)}_stability")
-            values.append(analysis.stability[m])
-        if analysis.spread is not None:
-            names += [f"{plain(group)}_spread_{i + 1}" for i in range(r)]
-            values += list(analysis.spread[m].T)
-    return dict(zip(unique(names), values, strict=True))
+def _values(analysis: Analysis, m: int) -> dict[str, Floats]:
+    """Return the columns of one condition by their names."""
+    found = {f"vector_{i + 1}": vector for i, vector in enumerate(analysis.vectors[m].T)}
+    found["score"] = analysis.groups[m].scores
+    if analysis.stability is not None:
+        found["stability"] = analysis.stability[m]
+    if analysis.spread is not None:
+        found |= {f"spread_{i + 1}": spread for i, spread in enumerate(analysis.spread[m].T)}
+    return found
 
 
-def _store(adata: AnnData, keys: DiscKeys, data: Pulled, analysis: Analysis, params: dict[str, Any]) -> None:
-    table = pd.DataFrame({name: expand(v, data.kept) for name, v in _columns(analysis, data.groups).items()})
+def _results(keys: DiscKeys, data: Pulled, analysis: Analysis) -> Results:
+    has_stability, has_spread = analysis.stability is not None, analysis.spread is not None
+    names = keys.columns(data.groups, analysis.sigma.shape[1], stability=has_stability, spread=has_spread)
+    table = {
+        names[group][name]: expand(values, data.kept)
+        for m, group in enumerate(data.groups)
+        for name, values in _values(analysis, m).items()
+    }
     columns = keys.feature_groups(data.groups)
     labels = [_named(g.labels, group, data) for g, group in zip(analysis.groups, data.groups, strict=True)]
-    settings, tested = analysis.settings, analysis.significance
-    described: dict[str, Any] = {
-        "params": params,
-        "groups": np.array(data.groups, dtype=object),
-        "group_columns": np.array(columns, dtype=object),
+    return Results(
+        var=dict(zip(columns, labels, strict=True)),
+        varm={keys.varm: pd.DataFrame(table)},
+        described={
+            "groups": np.array(data.groups, dtype=object),
+            "group_columns": np.array(columns, dtype=object),
+            "n_constant": data.n_constant,
+            "has_stability": has_stability,
+            "has_spread": has_spread,
+            **_described(analysis),
+            **_tested(analysis),
+            **_per_sample(analysis, data),
+        },
+    )
+
+
+def _described(analysis: Analysis) -> dict[str, Any]:
+    settings = analysis.settings
+    return {
         "sigma": analysis.sigma,
         "graph": settings.graph,
         "neighbors": settings.neighbors,
@@ -313,21 +286,21 @@ def _store(adata: AnnData, keys: DiscKeys, data: Pulled, analysis: Analysis, par
         "n_eigenvectors": np.array(settings.n_eigenvectors),
         "n_clusters": np.array([g.n_clusters for g in analysis.groups]),
         "n_leading": np.array([g.n_leading for g in analysis.groups]),
-        "n_constant": data.n_constant,
-        "has_stability": analysis.stability is not None,
-        "has_spread": analysis.spread is not None,
     }
-    if tested is not None:
-        described |= {"pvals": tested.pvals, "sigma_tested": tested.sigma, "sigma_null": tested.null_sigma}
-    if analysis.sigma_each is not None:
-        described["sigma_each"] = analysis.sigma_each
-        described["samples"] = np.array([data.sample_names[s] for s in analysis.subjects], dtype=object)
-    store(
-        adata,
-        var=dict(zip(columns, labels, strict=True)),
-        varm={keys.varm: table},
-        uns={keys.uns: described},
-    )
+
+
+def _tested(analysis: Analysis) -> dict[str, Any]:
+    tested = analysis.significance
+    if tested is None:
+        return {}
+    return {"pvals": tested.pvals, "sigma_tested": tested.sigma, "sigma_null": tested.null_sigma}
+
+
+def _per_sample(analysis: Analysis, data: Pulled) -> dict[str, Any]:
+    if analysis.sigma_each is None:
+        return {}
+    samples = np.array([data.sample_names[s] for s in analysis.subjects], dtype=object)
+    return {"sigma_each": analysis.sigma_each, "samples": samples}
 
 
 def _named(labels: Any, group: str, data: Pulled) -> pd.Categorical:

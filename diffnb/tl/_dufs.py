@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, expand, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, pull_all, store
 from .._keys import DufsKeys
 from ..core.dufs import (
     BANDWIDTHS,
@@ -28,12 +26,15 @@ from ..core.dufs import (
     resolved_batch_size,
 )
 from ..core.runtime.progress import bar
+from ..core.typing import Matrix
+from ._docs import documented_tool
 
 
+@documented_tool
 def dufs(
     adata: AnnData,
     *,
-    n_features: int | None = None,
+    n_features: int | Literal["auto"] = "auto",
     penalty: float | Literal["warm"] | None = None,
     gates: Literal["deterministic", "per_sample", "per_feature"] = "deterministic",
     layer: str | None = None,
@@ -49,7 +50,7 @@ def dufs(
     learning_rate: float = 0.05,
     optimizer: Literal["normalized", "adam", "sgd"] = "normalized",
     early_stopping: bool = True,
-    batch_size: int | None = None,
+    batch_size: int | Literal["auto"] = "auto",
     n_restarts: int = 1,
     random_state: int = 0,
     key_added: str = "dufs",
@@ -64,32 +65,28 @@ def dufs(
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     n_features
-        Features to select, those with the largest gates; by default those whose gate is above ½.
+        ... Those with the largest gates; `"auto"`: those whose gate is above ½.
     penalty
         `None`: the parameter-free loss, smoothness per open feature. A number: smoothness with a penalty λ on
         open gates, in units of what both terms are at the start, so that 1 means the same for all data. `"warm"`:
         the λ out of .01, .1, 1 and 10 whose `n_features` leading features are smoothest, with which training
-        goes on.
+        continues.
     gates
         `"deterministic"`: the moments of the authors' gates instead of draws, so that nothing in a step is random;
-        `"per_sample"`: draws for every observation and feature, as the authors do; `"per_feature"`: one draw a
+        `"per_sample"`: draws for every observation and feature, as the authors do; `"per_feature"`: one draw per
         feature and step.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     standardize
-        `"global"`: each feature over all observations; `None`: as they are.
     n_neighbors
         The neighbour whose distance sets the width of the kernel, the observation itself counted: 2 is the
         nearest other one.
     scale
         Width of the kernel in units of that squared distance.
     adapt_scale
-        Where all gates close, or all open, train anew with a narrower kernel (.8 or .5 of its scale): among many
-        nuisance features all observations are about equally far apart, and a wide kernel sees none of their
+        Where all gates close, or all open, train again with a narrower kernel (.8 or .5 of its scale): among many
+        nuisance features all observations are about equally far apart, and a wide kernel does not resolve their
         structure. For `penalty=None` only.
     bandwidth
         Which of the distances: the `"median"` over observations (the authors' code), their `"max"` (the
@@ -101,22 +98,19 @@ def dufs(
     n_steps
         Training steps at most.
     learning_rate
-        With `optimizer="normalized"`, how far the gate that is pulled most moves in a step.
+        With `optimizer="normalized"`, how far the gate with the largest gradient moves in a step.
     optimizer
         `"normalized"`: momentum, in units of the largest gradient so far; `"adam"`; `"sgd"`: the plain
         gradient, as the authors do (with `learning_rate=1` and thousands of steps).
     early_stopping
         Stop when the mean loss of 20 steps is hardly better than that of the 20 before.
     batch_size
-        Observations in a step; by default all of them up to 1,000, and 500 beyond.
+        Observations in a step; `"auto"`: all of them up to 1,000, and 500 beyond.
     n_restarts
         Starts, of which the one with the lowest loss is kept.
     random_state
-        Seed. The same seed gives the same answer.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
@@ -124,7 +118,7 @@ def dufs(
 
     - `var[key_added]`: whether a feature is selected; scanpy takes it as `mask_var`, as in
       `sc.pp.pca(adata, mask_var="dufs")`;
-    - `varm[key_added]`: `gate` of each feature, and `mu`, which tells apart those that are wide open;
+    - `varm[key_added]`: `gate` of each feature, and `mu`, which orders those that are wide open;
     - `uns[key_added]`: loss, smoothness and share of open gates in every step, the scale and λ that were used,
       parameters.
 
@@ -144,26 +138,28 @@ def dufs(
     >>> adata.var_names[adata.var["dufs"]].tolist()
     ['moon_x', 'moon_y']
     """
+    n_features = validate.not_none("n_features", n_features, "auto")
+    batch_size = validate.not_none("batch_size", batch_size, "auto")
+    call = bound(dufs, locals())
     _check_options(gates, bandwidth, optimizer, standardize)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
     n, p = data.matrix.shape
     batch = _batch(batch_size, n)
+    n_selected = validate.auto_count("n_features", n_features, at_most=p, why=f"there are {p} features")
     options = DufsOptions(
-        n_features="auto"
-        if n_features is None
-        else validate.count("n_features", n_features, at_most=p, why=f"there are {p} features"),
-        penalty=_penalty(penalty, n_features),
+        n_features="auto" if n_selected is None else n_selected,
+        penalty=_penalty(penalty, n_selected),
         gates=gates,
         graph=GraphOptions(
             n_neighbors=validate.count("n_neighbors", n_neighbors, at_least=2, at_most=batch, why="in a batch"),
-            scale=_positive("scale", scale),
+            scale=validate.positive("scale", scale),
             bandwidth=bandwidth,
             power=validate.count("power", power, at_most=MAX_POWER),
             leave_one_out=bool(leave_one_out),
         ),
         standardize=standardize,
         n_steps=validate.count("n_steps", n_steps),
-        learning_rate=_positive("learning_rate", learning_rate),
+        learning_rate=validate.positive("learning_rate", learning_rate),
         optimizer=optimizer,
         batch_size=batch,
         n_restarts=validate.count("n_restarts", n_restarts),
@@ -171,32 +167,17 @@ def dufs(
         adapt_scale=bool(adapt_scale),
         seed=validate.count("random_state", random_state, at_least=0),
     )
-    with _bar() as progress:
-        fit = fit_dufs(data.matrix, options, progress=progress)
+    fit = _fit(data.matrix, options)
     _warn_if_none(fit)
     used = fit.settings
     log.info(f"{used.n_features} of {p} features selected, scale {used.scale:.3g}, loss {fit.loss[-1]:.4g}")
-    params = {
-        "layer": layer,
-        "n_features": n_features,
-        "penalty": penalty,
-        "gates": gates,
-        "standardize": standardize,
-        "n_neighbors": n_neighbors,
-        "scale": scale,
-        "bandwidth": bandwidth,
-        "leave_one_out": leave_one_out,
-        "power": power,
-        "n_steps": n_steps,
-        "learning_rate": learning_rate,
-        "optimizer": optimizer,
-        "batch_size": batch,
-        "n_restarts": n_restarts,
-        "random_state": random_state,
-    }
-    adata = adata.copy() if copy else adata
-    _store(adata, DufsKeys(key_added), data, fit, params)
-    return adata if copy else None
+    keys = DufsKeys(key_added)
+    return store(adata, keys, _results(keys, data, fit), call, copy=copy)
+
+
+def _fit(matrix: Matrix, options: DufsOptions) -> DufsFit:
+    with _bar() as progress:
+        return fit_dufs(matrix, options, progress=progress)
 
 
 def _check_options(gates: object, bandwidth: object, optimizer: object, standardize: object) -> None:
@@ -207,15 +188,6 @@ def _check_options(gates: object, bandwidth: object, optimizer: object, standard
         validate.choice("standardize", standardize, ("global",))
 
 
-def _positive(name: str, value: object, *, zero: bool = False) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}={value!r} must be a number, got {type(value).__name__}.")
-    number = float(value)
-    if not np.isfinite(number) or number < 0 or (number == 0 and not zero):
-        raise ValueError(f"{name}={value!r} must be {'0 or larger' if zero else 'larger than 0'}.")
-    return number
-
-
 def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"] | None:
     if penalty is None:
         return None
@@ -224,13 +196,12 @@ def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"]
         if n_features is None:
             raise ValueError("penalty='warm' finds the penalty for a number of features: give n_features.")
         return "warm"
-    return _positive("penalty", penalty, zero=True)
+    return validate.positive("penalty", penalty, zero=True)
 
 
 def _batch(batch_size: object, n: int) -> int:
-    if batch_size is None:
-        return resolved_batch_size("auto", n)
-    return resolved_batch_size(validate.count("batch_size", batch_size, at_least=3), n)
+    given = validate.auto_count("batch_size", batch_size, at_least=3)
+    return resolved_batch_size("auto" if given is None else given, n)
 
 
 @contextmanager
@@ -243,7 +214,7 @@ def _bar() -> Any:
         bars.append(bar(total=total, desc="DUFS", delay=1.0))
 
         def step() -> None:
-            if bars[0].n == bars[0].total:  # a narrower kernel begins anew
+            if bars[0].n == bars[0].total:  # training starts again with a narrower kernel
                 bars[0].total += total
             bars[0].update()
 
@@ -258,20 +229,17 @@ def _bar() -> Any:
 
 def _warn_if_none(fit: DufsFit) -> None:
     if not fit.settings.n_features:
-        warnings.warn(
+        log.warn(
             "no gate stays open: no feature is selected. Name a number with n_features, or try a smaller penalty"
-            " or scale.",
-            UserWarning,
-            stacklevel=3,
+            " or scale."
         )
 
 
-def _store(adata: AnnData, keys: DufsKeys, data: PulledAll, fit: DufsFit, params: dict[str, Any]) -> None:
-    chosen = np.zeros(adata.n_vars, dtype=bool)
+def _results(keys: DufsKeys, data: PulledAll, fit: DufsFit) -> Results:
+    chosen = np.zeros(data.kept.size, dtype=bool)
     chosen[data.kept] = fit.selected
     table = {"gate": expand(fit.gates, data.kept), "mu": expand(fit.mu, data.kept)}
     described: dict[str, Any] = {
-        "params": params,
         "training": {"loss": fit.loss, "smoothness": fit.smoothness, "open": fit.open},
         "scale": fit.settings.scale,
         "n_constant": data.n_constant,
@@ -280,4 +248,4 @@ def _store(adata: AnnData, keys: DufsKeys, data: PulledAll, fit: DufsFit, params
         described["penalty"] = fit.settings.penalty
     if fit.warm_start is not None:
         described["warm"] = {"penalty": fit.warm_start.penalties, "score": fit.warm_start.scores}
-    store(adata, var={keys.var: chosen}, varm={keys.varm: pd.DataFrame(table)}, uns={keys.uns: described})
+    return Results(var={keys.var: chosen}, varm={keys.varm: pd.DataFrame(table)}, described=described)

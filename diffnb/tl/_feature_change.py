@@ -9,14 +9,16 @@ import numpy as np
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import expand, pull, store
+from .._anndata import Pulled, Results, bound, expand, pull, store
 from .._keys import ChangeKeys
 from ..core.disc import Settings, as_points, diffusion_change, feature_walk, with_search
-from ..core.spectral.distances import METRICS
 from ..core.spectral.points import points_of
-from ._feature_diffmap import check_neighbors, neighbors_of
+from ..core.typing import Floats
+from ._docs import documented_tool
+from ._feature_graph import check_graph, neighbors_of
 
 
+@documented_tool
 def feature_change(
     adata: AnnData,
     groupby: str,
@@ -37,44 +39,34 @@ def feature_change(
     """Measure how far each feature moves between the graphs of two conditions.
 
     The diffusion distance of a feature from itself, from one condition to the other: how differently a random
-    walk on the features spreads from it. It counts every change, be it particular to a condition or not, which
-    is why the DiSC paper sets it beside :func:`diffnb.tl.disc`.
+    walk on the features spreads from it. It counts every change, specific to a condition or not, which is why
+    the DiSC paper compares it with :func:`diffnb.tl.disc`.
 
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     groupby
-        Column of `adata.obs` with the conditions.
     groups
-        The two conditions to compare, where there are more.
+        ... There must be two of them.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     metric
-        Distance between features.
     graph
-        `"dense"` or `"knn"`.
     neighbors
-        `"exact"`, `"approximate"` or `"auto"`, as in :func:`diffnb.tl.disc`.
     n_neighbors
         The local scale of a feature is the distance to this neighbour; `"auto"` as in :func:`diffnb.tl.disc`.
     n_eigenvectors
-        Eigenvectors of each graph that the distance is made of.
+        Eigenvectors of each graph from which the distance is computed.
     n_steps
         Steps of the random walk.
     random_state
-        Seed of the eigensolver.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
     `None`, or the copy. Adds `var[key_added]` (the distance of every feature) and `uns[key_added]`
-    (conditions and parameters).
+    (conditions and parameters). Read it with :func:`diffnb.get.feature_change`.
 
     References
     ----------
@@ -89,9 +81,8 @@ def feature_change(
     >>> bool(adata.var["feature_change"][tarp].median() > adata.var["feature_change"][~tarp].median())
     True
     """
-    validate.choice("metric", metric, METRICS)
-    validate.choice("graph", graph, ("dense", "knn"))
-    check_neighbors(neighbors, graph)
+    call = bound(feature_change, locals())
+    check_graph(metric, graph, neighbors)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
     if len(data.groups) != 2:
         raise ValueError(
@@ -99,43 +90,23 @@ def feature_change(
             f" ({validate.quoted(data.groups)}); name two of them with groups=[…]."
         )
     p = data.n_features
-    settings = Settings(neighbors_of(n_neighbors, p), (), graph=graph, metric=metric, seed=_seed(random_state))
+    seed = validate.count("random_state", random_state, at_least=0)
+    settings = Settings(neighbors_of(n_neighbors, p), (), graph=graph, metric=metric, seed=seed)
     settings = with_search(settings, points_of(data.matrices[0]), neighbors)
-    few = f"there are {p} features"
-    first, second = (feature_walk(points, settings) for points in as_points(data.matrices, None))
-    moved = diffusion_change(
-        first,
-        second,
-        n_eigenvectors=min(validate.count("n_eigenvectors", n_eigenvectors, why=few), p - 1),
-        n_steps=validate.count("n_steps", n_steps),
-        seed=settings.seed,
-    )
-    params = {
-        "groupby": groupby,
-        "layer": layer,
-        "metric": metric,
-        "graph": graph,
-        "neighbors": neighbors,
-        "n_neighbors": settings.n_neighbors,
-        "n_eigenvectors": n_eigenvectors,
-        "n_steps": n_steps,
-        "random_state": random_state,
-    }
+    n_eigenvectors = min(validate.count("n_eigenvectors", n_eigenvectors, why=f"there are {p} features"), p - 1)
+    moved = _change(data, settings, n_eigenvectors, validate.count("n_steps", n_steps))
     keys = ChangeKeys(key_added)
-    adata = adata.copy() if copy else adata
-    store(
-        adata,
+    results = Results(
         var={keys.var: expand(moved, data.kept)},
-        uns={
-            keys.uns: {
-                "groups": np.array(data.groups, dtype=object),
-                "neighbors": settings.neighbors,
-                "params": params,
-            }
+        described={
+            "groups": np.array(data.groups, dtype=object),
+            "neighbors": settings.neighbors,
+            "n_neighbors": settings.n_neighbors,
         },
     )
-    return adata if copy else None
+    return store(adata, keys, results, call, copy=copy)
 
 
-def _seed(random_state: object) -> int:
-    return validate.count("random_state", random_state, at_least=0)
+def _change(data: Pulled, settings: Settings, n_eigenvectors: int, n_steps: int) -> Floats:
+    first, second = (feature_walk(points, settings) for points in as_points(data.matrices, None))
+    return diffusion_change(first, second, n_eigenvectors=n_eigenvectors, n_steps=n_steps, seed=settings.seed)

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, expand, feature_mask, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store
 from .._keys import InformedKeys
 from ..core.mahalanobis import (
     CLUSTERINGS,
@@ -24,8 +24,10 @@ from ..core.mahalanobis import (
     in_order,
 )
 from ..core.typing import Bools, Floats, Ints
+from ._docs import documented_tool
 
 
+@documented_tool
 def informed_distance(
     adata: AnnData,
     *,
@@ -33,11 +35,11 @@ def informed_distance(
     informed: bool = True,
     n_clusters: int | str = "auto",
     clustering: Literal["shared", "each"] = "shared",
-    n_components: int | None = None,
+    n_components: int | Literal["auto"] = "auto",
     n_neighbors: int = 20,
     solver: Literal["exact", "gradient"] = "exact",
     eigenvalues: Literal["pca", "own", "floor"] = "pca",
-    full: bool | None = None,
+    full: bool | Literal["auto"] = "auto",
     use_rep: str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
@@ -48,14 +50,13 @@ def informed_distance(
     """Measure distances between observations through clusters of features (informed Mahalanobis distance).
 
     The Mahalanobis distance needs the principal directions of the data, which few noisy observations do not
-    give. Features that belong together are averaged first: directions are sought among those that are constant
+    determine. Features that belong together are averaged first: directions are sought among those that are constant
     on clusters of features. Results are a graph of neighbours that scanpy works on with
     `neighbors_key=key_added`, and all distances where observations are few.
 
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     local
         One metric for each observation, from its neighbourhood, for data on a curved surface (Algorithm 2);
         by default one for all (Algorithm 1). On dask arrays with `informed=False` or `clustering="each"`,
@@ -64,11 +65,11 @@ def informed_distance(
         `False`: the conventional (with `local`, the plain local) Mahalanobis distance, without clusters.
     n_clusters
         Clusters of features; `"auto"`: by the gap statistic; or a column of `adata.var` with known clusters
-        (pathways, networks, the groups of :func:`diffnb.tl.disc`), where features without one take no part.
+        (pathways, networks, the groups of :func:`diffnb.tl.disc`), where features without one are excluded.
     clustering
         With `local`: one clustering of features for all neighbourhoods, or one for `"each"`, as in the paper.
     n_components
-        Principal directions of the metric. By default those with more variance than noise has: within
+        Principal directions of the metric. `"auto"`: those with more variance than noise has: within
         clusters (informed), or by the optimal hard threshold (not informed); with `local`, the median over
         neighbourhoods.
     n_neighbors
@@ -81,19 +82,13 @@ def informed_distance(
         the directions; `"floor"`, their own and what noise adds to eigenvalues. Without clusters the first two
         are the same and the last is ridged PCA.
     full
-        Keep distances between all observations; by default of up to 3,000.
+        Keep distances between all observations; `"auto"`: of up to 3,000.
     use_rep
-        Key of `adata.obsm` to use instead of `adata.X`.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     random_state
-        Seed. The same seed gives the same answer.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
@@ -124,6 +119,10 @@ def informed_distance(
     >>> dn.get.informed_distances(adata).shape
     (60, 60)
     """
+    n_components = validate.not_none("n_components", n_components, "auto")
+    full = validate.not_none("full", full, "auto")
+    arguments = {**locals(), "use_rep": use_rep or "X"}  # scanpy computes a representation where none is named
+    call = bound(informed_distance, arguments, method="umap", metric="mahalanobis")
     _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
@@ -143,31 +142,18 @@ def informed_distance(
         ),
         solver=solver,
         eigenvalues=eigenvalues,
-        full="auto" if full is None else full,
+        full=_full(full),
         seed=validate.count("random_state", random_state, at_least=0),
     )
-    options = _with_components(options, n_components, labels, data)
+    options = _with_components(options, n_components, data)
     found = fit_informed(data.matrix, options, labels=labels)
-    _tell(found, data, options)
-    params = {
-        "n_neighbors": n_neighbors,
-        "method": "umap",
-        "metric": "mahalanobis",
-        "random_state": random_state,
-        # scanpy's UMAP looks at a representation; without this it would make one by itself
-        "use_rep": use_rep or "X",
-        "local": local,
-        "informed": informed,
-        "n_clusters": n_clusters,
-        "clustering": clustering,
-        "solver": solver,
-        "eigenvalues": eigenvalues,
-        "layer": layer,
-    }
-    adata = adata.copy() if copy else adata
-    names = None if known is None or labels is None else _names_in_order(adata, str(n_clusters), data.kept, labels)
-    _store(adata, InformedKeys(key_added), data, found, options, params, names, of_features=use_rep in (None, "X"))
-    return adata if copy else None
+    _log(found, data, options)
+    names = None if labels is None else _names_in_order(adata, str(n_clusters), data.kept, labels)
+    keys = InformedKeys(key_added)
+    results = _results(keys, data, found, options)
+    if use_rep in (None, "X"):
+        results = replace(results, **_of_features(keys, data, found, options, names))
+    return store(adata, keys, results, call, copy=copy)
 
 
 def _check_options(
@@ -189,7 +175,7 @@ def _check_options(
 
 
 def _known_clusters(adata: AnnData, n_clusters: object, mask_var: Any, informed: bool) -> tuple[Ints | None, Any]:
-    """Read clusters from a column of `var`, and leave out the features that have none."""
+    """Read clusters from a column of `var`, and exclude the features that have none."""
     if not isinstance(n_clusters, str) or n_clusters == "auto":
         return None, mask_var
     if n_clusters not in adata.var.columns:
@@ -201,12 +187,12 @@ def _known_clusters(adata: AnnData, n_clusters: object, mask_var: Any, informed:
     mask = feature_mask(adata, mask_var) & (codes >= 0)
     if len(np.unique(codes[mask])) < 2:
         raise ValueError(
-            f"n_clusters={n_clusters!r} has {len(np.unique(codes[mask]))} cluster of the features that take part;"
+            f"n_clusters={n_clusters!r} has {len(np.unique(codes[mask]))} cluster of the features that are used;"
             " at least two are needed."
         )
     without = int((codes < 0).sum())
     if without:
-        log.info(f"{without} features without a {n_clusters} take no part")
+        log.info(f"{without} features without a {n_clusters} are excluded")
     return (codes if informed else None), mask
 
 
@@ -217,20 +203,24 @@ def _number_of_clusters(value: object, labels: Ints | None, data: PulledAll, inf
     return validate.count("n_clusters", value, at_least=2, at_most=p, why=f"there are {p} features")
 
 
-def _with_components(
-    options: InformedOptions, n_components: object, labels: Ints | None, data: PulledAll
-) -> InformedOptions:
-    if n_components is None:
-        return options
+def _full(value: object) -> bool | Literal["auto"]:
+    if isinstance(value, str):
+        validate.choice("full", value, ("auto",))
+        return "auto"
+    return bool(value)
+
+
+def _with_components(options: InformedOptions, n_components: object, data: PulledAll) -> InformedOptions:
     size = options.n_neighbors if options.local else data.matrix.shape[0]
     most, why = size - 1, f"{size} observations span no more"
     span = options.n_clusters if options.informed else data.n_features
     if span != "auto" and span < most:
         most, why = span, f"{span} clusters" if options.informed else f"{span} features"
-    return replace(options, n_components=validate.count("n_components", n_components, at_most=most, why=why))
+    count = validate.auto_count("n_components", n_components, at_most=most, why=why)
+    return replace(options, n_components="auto" if count is None else count)
 
 
-def _tell(found: InformedFit, data: PulledAll, options: InformedOptions) -> None:
+def _log(found: InformedFit, data: PulledAll, options: InformedOptions) -> None:
     used = found.settings
     kind = "local" if options.local else "global"
     of = f"{used.n_clusters} clusters of " if options.informed else ""
@@ -245,17 +235,7 @@ def _names_in_order(adata: AnnData, column: str, kept: Bools, labels: Ints) -> l
     return [str(values[i]) for i in first]
 
 
-def _store(
-    adata: AnnData,
-    keys: InformedKeys,
-    data: PulledAll,
-    found: InformedFit,
-    options: InformedOptions,
-    params: dict[str, Any],
-    names: list[str] | None,
-    *,
-    of_features: bool,
-) -> None:
+def _results(keys: InformedKeys, data: PulledAll, found: InformedFit, options: InformedOptions) -> Results:
     kind = np.float32 if data.matrix.dtype == np.float32 else np.float64
     obsp: dict[str, Any] = {
         keys.distances: found.nearest.as_graph().astype(kind),
@@ -265,11 +245,10 @@ def _store(
         obsp[keys.pairwise] = found.pairwise.astype(kind)
     obsm: dict[str, Floats] = {keys.diffmap: found.diffusion[1].astype(kind)}
     if found.coordinates is not None:
-        obsm[keys.coordinates] = found.coordinates.astype(kind)
+        obsm[keys.obsm] = found.coordinates.astype(kind)
     described: dict[str, Any] = {
         "connectivities_key": keys.connectivities,
         "distances_key": keys.distances,
-        "params": params,
         "n_clusters": found.settings.n_clusters,
         "n_components": found.settings.n_components,
         "diffmap_evals": found.diffusion[0],
@@ -285,28 +264,20 @@ def _store(
     if found.gap is not None:
         gap = found.gap
         described["gap"] = {"k": gap.k, "gap": gap.gap, "error": gap.error, "chosen": gap.chosen}
+    return Results(obsm=obsm, obsp=obsp, described=described)
+
+
+def _of_features(
+    keys: InformedKeys, data: PulledAll, found: InformedFit, options: InformedOptions, names: list[str] | None
+) -> dict[str, Any]:
+    """Return clusters and directions of the features; a representation has no place for its own."""
     var, varm = {}, {}
-    if of_features:
-        if found.labels is not None:
-            var[keys.clusters] = _named(found.labels, data.kept, names)
-        if not options.local:
-            columns = {f"direction_{i + 1}": expand(u, data.kept) for i, u in enumerate(found.metric.directions.T)}
-            varm[keys.varm] = pd.DataFrame(columns)
-    store(adata, var=var, varm=varm, obsm=obsm, obsp=obsp, uns={keys.uns: described})
-    _forget(adata, keys, {*var, *varm, *obsm, *obsp})
-
-
-def _forget(adata: AnnData, keys: InformedKeys, written: set[str]) -> None:
-    """Take away what an earlier call under this key left and this one did not replace."""
-    places = {
-        keys.pairwise: adata.obsp,
-        keys.coordinates: adata.obsm,
-        keys.varm: adata.varm,
-        keys.clusters: adata.var,
-    }
-    for name, slot in places.items():
-        if name in slot and name not in written:
-            del slot[name]
+    if found.labels is not None:
+        var[keys.clusters] = _named(found.labels, data.kept, names)
+    if not options.local:
+        columns = {f"direction_{i + 1}": expand(u, data.kept) for i, u in enumerate(found.metric.directions.T)}
+        varm[keys.varm] = pd.DataFrame(columns)
+    return {"var": var, "varm": varm}
 
 
 def _named(labels: Ints, kept: Bools, names: list[str] | None) -> pd.Categorical:

@@ -9,11 +9,13 @@ import numpy as np
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import expand, pull_all, store
+from .._anndata import Results, bound, expand, pull_all, store
 from .._keys import LaplacianScoreKeys
 from ..core.dufs import EDGE_WEIGHTS, LaplacianScoreOptions, fit_laplacian_score
+from ._docs import documented_tool
 
 
+@documented_tool
 def laplacian_score(
     adata: AnnData,
     *,
@@ -34,25 +36,19 @@ def laplacian_score(
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     n_neighbors
-        Neighbours of every observation in the graph.
+        Neighbours of every observation in the graph, the observation itself not counted.
     weights
         `"binary"`: all edges alike; `"heat"`: exp(−d²/t), t the median squared distance along edges.
     use_rep
-        Representation in `adata.obsm` that makes the graph, such as `"X_pca"`; by default the features. With
-        large dask arrays it saves a pass over the data for every 256 MB of it.
+        ... Only the graph is made from it; scores are those of the features. With large dask arrays it saves a
+        pass over the data for every 256 MB of it.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     standardize
-        `"global"`: features over their standard deviation, for the graph; `None`: as they are. The score of a
-        feature does not depend on its own scale.
+        ... For the graph; the score of a feature does not depend on its own scale.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
@@ -71,6 +67,7 @@ def laplacian_score(
     >>> sorted(dn.get.laplacian_score(adata).index[:2])
     ['moon_x', 'moon_y']
     """
+    call = bound(laplacian_score, locals())
     validate.choice("weights", weights, EDGE_WEIGHTS)
     if standardize is not None:
         validate.choice("standardize", standardize, ("global",))
@@ -80,15 +77,8 @@ def laplacian_score(
     validate.count("n_neighbors", n_neighbors, at_most=adata.n_obs - 1, why=few)
     options = LaplacianScoreOptions(n_neighbors, weights, standardize)
     fit = fit_laplacian_score(data.matrix, options, points=points)
-    params = {
-        "n_neighbors": n_neighbors,
-        "weights": weights,
-        "use_rep": use_rep,
-        "layer": layer,
-        "standardize": standardize,
-    }
-    adata = adata.copy() if copy else adata
     keys = LaplacianScoreKeys(key_added)
-    described = {"params": params, "column": keys.var, "n_constant": data.n_constant}
-    store(adata, var={keys.var: expand(fit.scores, data.kept)}, uns={keys.uns: described})
-    return adata if copy else None
+    results = Results(
+        var={keys.var: expand(fit.scores, data.kept)}, described={"column": keys.var, "n_constant": data.n_constant}
+    )
+    return store(adata, keys, results, call, copy=copy)

@@ -1,30 +1,34 @@
-"""`tl.meta_features`: observations seen through differential vectors."""
+"""`tl.meta_features`: observations summarised by differential vectors."""
 
 from __future__ import annotations
 
 import numpy as np
 from anndata import AnnData
 
-from .._anndata import all_rows, store
+from .._anndata import Results, add, all_rows
 from .._keys import DiscKeys
 from ..core.arrays.ops import matmul
-from ..get import disc as get_disc
 from ..get._common import entry
+from ..get._disc import vectors
+from ._docs import documented_tool
 
 
-def meta_features(adata: AnnData, *, key: str = "disc") -> None:
-    """Weigh features by the differential vectors and sum them, for every observation (X V).
+@documented_tool
+def meta_features(adata: AnnData, *, key: str = "disc", copy: bool = False) -> AnnData | None:
+    """Weight features by the differential vectors and sum them, for every observation (X V).
 
     Parameters
     ----------
     adata
         Annotated data after :func:`diffnb.tl.disc`.
     key
-        The `key_added` of that call; its layer is used.
+        ... Its layer is used, too.
+    copy
 
     Returns
     -------
-    `None`. Adds `obsm[f"X_{key}"]`, observations × vectors, condition by condition.
+    `None`, or the copy. Adds `obsm[f"X_{key}"]`, observations × vectors, condition by condition, until
+    :func:`diffnb.tl.disc` is called again with this `key_added`. Read it with :func:`diffnb.get.meta_features`.
 
     Examples
     --------
@@ -35,12 +39,9 @@ def meta_features(adata: AnnData, *, key: str = "disc") -> None:
     >>> adata.obsm["X_disc"].shape
     (400, 6)
     """
-    found = entry(adata, key, "tl.disc(adata, groupby)", ("sigma", "groups", "params"))
-    vectors = []
-    for group in found["groups"]:
-        table = get_disc(adata, group=str(group), key=key)
-        vectors.append(table.filter(regex=r"^vector_\d+$").to_numpy())
-    # features that took no part weigh nothing
-    weights = np.nan_to_num(np.hstack(vectors))
-    values = matmul(all_rows(adata, found["params"].get("layer")), weights)
-    store(adata, obsm={DiscKeys(key).obsm: values})
+    keys = DiscKeys(key)
+    layer = entry(adata, keys)["params"].get("layer")
+    # excluded features have no weight
+    weights = np.nan_to_num(np.hstack([table.to_numpy() for table in vectors(adata, key=key).values()]))
+    values = matmul(all_rows(adata, layer), weights)
+    return add(adata, keys, Results(obsm={keys.obsm: values}), copy=copy)

@@ -1,8 +1,7 @@
-"""Who is compared with whom: a condition with another, or with the rest."""
+"""Which conditions are compared: one with another, or with the rest."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from anndata import AnnData
 
+from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled
 from ..core.arrays.row_chunks import Chunked, stacked
@@ -40,45 +40,56 @@ class Sides:
     samples: list[Ints]
 
 
+def known_condition(adata: AnnData, groupby: str, name: str, value: object, /) -> str | None:
+    """Read the name of a condition; `None` where the choice is left to the tool."""
+    if value == validate.AUTO:
+        return None
+    validate.tables_in_memory(adata)
+    present = [str(c) for c in validate.conditions(adata, groupby).categories]
+    if str(value) not in present:
+        raise ValueError(
+            f"{name}={value!r} is not a category of adata.obs[{groupby!r}] ({validate.quoted(present)})."
+            f"{validate.nearest(value, present)}"
+        )
+    return str(value)
+
+
 def pairs_of(adata: AnnData, groupby: str, group: object, reference: object, /) -> list[Pair]:
-    """Settle who is compared with whom."""
+    """List the comparisons that `group` and `reference` ask for."""
     validate.tables_in_memory(adata)
     present = validate.chosen_groups(validate.conditions(adata, groupby), groupby, None)
-    for name, value in (("group", group), ("reference", reference)):
-        if value is not None and str(value) not in present:
-            raise ValueError(
-                f"{name}={value!r} is not a category of adata.obs[{groupby!r}] ({validate.quoted(present)})."
-                f"{validate.nearest(value, present)}"
-            )
-    if group is not None and str(group) == str(reference):
+    ours = known_condition(adata, groupby, "group", group)
+    theirs = known_condition(adata, groupby, "reference", reference)
+    if ours is not None and ours == theirs:
         raise ValueError(f"group and reference are both {group!r}; name two different conditions.")
-    if group is None and reference is None and len(present) == 2:
-        group = present[1]
+    if ours is None and theirs is None and len(present) == 2:
+        ours = present[1]
+    groups = [g for g in present if g != theirs] if ours is None else [ours]
+    return [_pair(g, theirs, present) for g in groups]
+
+
+def _pair(group: str, reference: str | None, present: Sequence[str]) -> Pair:
     if reference is not None:
-        groups = [g for g in present if g != str(reference)] if group is None else [str(group)]
-        return [Pair(g, str(reference), [g], [str(reference)]) for g in groups]
-    pairs = []
-    for name in present if group is None else [str(group)]:
-        others = [g for g in present if g != name]
-        pairs.append(Pair(name, others[0] if len(others) == 1 else REST, [name], others))
-    return pairs
+        return Pair(group, reference, [group], [reference])
+    others = [g for g in present if g != group]
+    return Pair(group, others[0] if len(others) == 1 else REST, [group], others)
 
 
-def taking_part(pairs: Sequence[Pair], /) -> list[str]:
+def compared(pairs: Sequence[Pair], /) -> list[str]:
     """Return all conditions of all comparisons, references first."""
     return list(dict.fromkeys(name for pair in pairs for name in [*pair.right, *pair.left]))
 
 
 def sides_of(data: Pulled, pair: Pair, /) -> Sides:
-    """Lay the conditions of each side under each other."""
+    """Stack the conditions of each side."""
     positions = [[data.groups.index(name) for name in names] for names in (pair.left, pair.right)]
-    x, y = (_under_each_other([data.matrices[i] for i in where]) for where in positions)
+    x, y = (_stacked([data.matrices[i] for i in where]) for where in positions)
     rows = tuple(np.concatenate([data.rows[i] for i in where]) for where in positions)
     samples = [np.concatenate([data.samples[i] for i in where]) for where in positions] if data.samples else []
     return Sides(x, y, (rows[0], rows[1]), samples)
 
 
-def _under_each_other(matrices: list[Matrix]) -> Matrix:
+def _stacked(matrices: list[Matrix]) -> Matrix:
     if len(matrices) == 1:
         return matrices[0]
     if isinstance(matrices[0], Chunked):
@@ -89,16 +100,14 @@ def _under_each_other(matrices: list[Matrix]) -> Matrix:
 
 
 def check_sizes(pair: Pair, sides: Sides, settings: Settings, sample_key: str | None, /) -> None:
-    """Refuse samples that cannot be dealt, and tell of groups too small for five folds."""
+    """Refuse samples that cannot be permuted, and warn of groups too small for five folds."""
     sizes = {pair.group: sides.x.shape[0], pair.reference: sides.y.shape[0]}
     folds = n_folds(*sizes.values())
     if settings.n_features == "auto" and folds < FOLDS:
         small = min(sizes, key=lambda name: sizes[name])
-        warnings.warn(
+        log.warn(
             f"{small!r} has {sizes[small]} observations: the number of features is chosen with {folds} folds"
-            f" instead of {FOLDS}. Give n_features a number to choose it yourself.",
-            UserWarning,
-            stacklevel=3,
+            f" instead of {FOLDS}. Give n_features a number to choose it yourself."
         )
     if not sides.samples:
         return

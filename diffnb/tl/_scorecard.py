@@ -1,11 +1,10 @@
-"""`tl.scorecard`: by what every feature differs between conditions."""
+"""`tl.scorecard`: how every feature differs between conditions."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,8 +12,8 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, expand, pull, store
-from .._keys import ScorecardKeys, plain, unique
+from .._anndata import Pulled, Results, bound, expand, pull, store
+from .._keys import ScorecardKeys
 from ..core.runtime.progress import bar
 from ..core.scorecard import (
     KINDS,
@@ -27,14 +26,17 @@ from ..core.scorecard import (
     design,
     fit_scorecard,
 )
+from ._docs import documented_tool
+from ._pairs import known_condition
 
 
+@documented_tool
 def scorecard(
     adata: AnnData,
     groupby: str,
     *,
     groups: Sequence[str] | None = None,
-    reference: str | None = None,
+    reference: str | Literal["auto"] = "auto",
     sample_key: str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
@@ -43,7 +45,7 @@ def scorecard(
     key_added: str = "scorecard",
     copy: bool = False,
 ) -> AnnData | None:
-    """Say of every feature by what it differs: mean, spread, whole distribution, or connectivity.
+    """Test how every feature differs: in mean, spread, whole distribution, or connectivity.
 
     Each of the four has a statistic, a p-value and a p-value adjusted over features (Benjamini–Hochberg):
 
@@ -55,47 +57,37 @@ def scorecard(
     - *connectivity*: the differences in Fisher z of a feature's correlations with all others, each over its
       standard error; the squares are summed as far as they exceed what one partner in all passes by chance,
       and given in standard deviations of the null distribution. That distribution comes from the data:
-      observations of each condition are dealt into two, four or eight folds, and contrasts between folds of
-      the same condition, which hold no difference, are put through the same sum. So it holds for correlated
-      features and for any marginal distribution. Shifts in mean and spread do not touch it.
+      observations of each condition are split at random into two, four or eight folds, and contrasts between
+      folds of the same condition, which hold no difference, are put through the same sum. So it holds for
+      correlated features and for any marginal distribution. Shifts in mean and spread do not affect it.
 
     `kind` names the difference with the smallest adjusted p-value below 0.05, or `"none"`. Mean and spread
-    move the distribution too: `"distribution"` is named only where neither of them is significant.
+    change the distribution, too: `"distribution"` is named only where neither of them is significant.
 
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     groupby
-        Column of `adata.obs` with the conditions.
     groups
-        Conditions to compare; all by default.
     reference
-        Condition that all others are compared with. By default every pair is compared, the later in the order
-        of categories (or of `groups`) with the earlier.
+        ... `"auto"`: every pair of conditions is compared, the later in the order of categories (or of `groups`)
+        with the earlier.
     sample_key
-        Column of `adata.obs` with the sample (donor, subject, animal) of each observation. Samples are the
-        units then: Welch's t of sample means and of log-spreads, and F ratios between samples for quantile
-        functions and for Fisher z. Samples seen in both conditions are compared with themselves.
+        ... Samples are the units then: Welch's t of sample means and of log-spreads, and F ratios between samples
+        for quantile functions and for Fisher z. Samples with both conditions are compared with themselves.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     random_state
-        Seed of the folds.
     n_jobs
-        Threads.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
     `None`, or the copy. Adds `varm[key_added]` (statistics, p-values and kind, a column each for every pair
-    of conditions) and `uns[key_added]` (the pairs and parameters). Features that took no part are missing
-    values, and so is the connectivity of one that is constant in a condition, and of all with fewer than 8
-    observations in one. Read it with :func:`diffnb.get.scorecard`.
+    of conditions) and `uns[key_added]` (the pairs and parameters). Excluded features are missing values, and so
+    is the connectivity of one that is constant in a condition, and of all with fewer than 8 observations in
+    one. Read it with :func:`diffnb.get.scorecard`.
 
     References
     ----------
@@ -110,53 +102,24 @@ def scorecard(
     >>> dn.get.scorecard(adata)["kind"].value_counts().index[0] in ("none", "connectivity")
     True
     """
+    reference = validate.not_none("reference", reference, "auto")
+    call = bound(scorecard, locals())
     seed = validate.count("random_state", random_state, at_least=0)
-    chosen = _with_reference(adata, groupby, groups, reference)
+    against = known_condition(adata, groupby, "reference", reference)
+    chosen = _with_reference(groups, against)
     data = pull(adata, groupby, groups=chosen, layer=layer, mask_var=mask_var, sample_key=sample_key)
-    pairs = _pairs(data.groups, None if reference is None else str(reference))
+    pairs = _pairs(data.groups, against)
     designs = [_samples(data, sample_key, pair) for pair in pairs]
     cards = _compare(data, pairs, designs, seed, n_jobs)
-    prefixes = unique([f"{plain(data.groups[i])}_vs_{plain(data.groups[j])}" for i, j in pairs])
-    tables = [_table(card, data, prefix) for card, prefix in zip(cards, prefixes, strict=True)]
     keys = ScorecardKeys(key_added)
-    adata = adata.copy() if copy else adata
-    store(
-        adata,
-        varm={keys.varm: pd.concat(tables, axis=1)},
-        uns={
-            keys.uns: {
-                "pairs": {
-                    "group": np.array([data.groups[i] for i, _ in pairs], dtype=object),
-                    "reference": np.array([data.groups[j] for _, j in pairs], dtype=object),
-                    "columns": np.array(prefixes, dtype=object),
-                },
-                "params": {
-                    "groupby": groupby,
-                    "reference": reference,
-                    "sample_key": sample_key,
-                    "layer": layer,
-                    "random_state": random_state,
-                },
-            }
-        },
-    )
-    return adata if copy else None
+    return store(adata, keys, _results(keys, data, pairs, cards), call, copy=copy)
 
 
-def _with_reference(
-    adata: AnnData, groupby: str, groups: Sequence[str] | None, reference: str | None
-) -> list[object] | None:
-    """Return the conditions to take out; the reference is one of them, named in `groups` or not."""
-    present = [str(c) for c in validate.conditions(adata, groupby).categories]
-    if reference is not None and str(reference) not in present:
-        raise ValueError(
-            f"reference={reference!r} is not a category of adata.obs[{groupby!r}]"
-            f" ({validate.quoted(present)}).{validate.nearest(reference, present)}"
-        )
-    if groups is None or isinstance(groups, str):
-        return groups  # type: ignore[return-value]  # a lone name is refused where all are read
-    named = [str(g) for g in groups]
-    return list(groups) if reference is None or str(reference) in named else [*groups, str(reference)]
+def _with_reference(groups: Sequence[str] | None, reference: str | None) -> Sequence[object] | None:
+    """Return the conditions to read; the reference is one of them, named in `groups` or not."""
+    if groups is None or isinstance(groups, str) or reference is None:  # a lone name is refused where all are read
+        return groups
+    return groups if reference in [str(g) for g in groups] else [*groups, reference]
 
 
 def _pairs(groups: list[str], reference: str | None) -> list[tuple[int, int]]:
@@ -184,11 +147,9 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
     names = " and ".join(repr(data.groups[i]) for i in pair)
     if n_used < n_samples:
         why = "are not in both conditions or " if found.paired else ""
-        warnings.warn(
+        log.warn(
             f"{n_samples - n_used} of {n_samples} samples {why}have fewer than {MIN_OBS_PER_SAMPLE} observations"
-            f" and take no part in the comparison of {names}.",
-            UserWarning,
-            stacklevel=3,
+            f" and are excluded from the comparison of {names}."
         )
     log.info(f"scorecard of {names}: {n_used} samples, {'each in both' if found.paired else 'each in one'}")
     return found
@@ -211,15 +172,30 @@ def _compare(
     ]
 
 
-def _table(card: ScorecardFit, data: Pulled, prefix: str) -> pd.DataFrame:
-    """Columns of one pair, all features in their place."""
-    columns = {
-        f"{prefix}_{kind}_{name}": expand(np.asarray(getattr(card, name))[:, k], data.kept)
-        for k, kind in enumerate(KINDS)
-        for name in ("stat", "pval", "pval_adj")
+def _results(
+    keys: ScorecardKeys, data: Pulled, pairs: Sequence[tuple[int, int]], cards: Sequence[ScorecardFit]
+) -> Results:
+    named = [(data.groups[i], data.groups[j]) for i, j in pairs]
+    prefixes = keys.prefixes(named)
+    tables = [_table(card, data, keys.columns(prefix, KINDS)) for card, prefix in zip(cards, prefixes, strict=True)]
+    compared = {
+        "group": np.array([group for group, _ in named], dtype=object),
+        "reference": np.array([reference for _, reference in named], dtype=object),
+        "columns": np.array(prefixes, dtype=object),
     }
+    return Results(varm={keys.varm: pd.concat(tables, axis=1)}, described={"pairs": compared})
+
+
+def _table(card: ScorecardFit, data: Pulled, names: dict[str, str]) -> pd.DataFrame:
+    """Make the columns of one comparison, with a row for every feature."""
+    table = pd.DataFrame(
+        {
+            names[f"{kind}_{value}"]: expand(np.asarray(getattr(card, value))[:, k], data.kept)
+            for k, kind in enumerate(KINDS)
+            for value in ("stat", "pval", "pval_adj")
+        }
+    )
     kinds = np.full(data.kept.size, None, dtype=object)
     kinds[data.kept] = card.kind
-    table = pd.DataFrame(columns)
-    table[f"{prefix}_kind"] = pd.Categorical(kinds, categories=[*KINDS, NONE])
+    table[names["kind"]] = pd.Categorical(kinds, categories=[*KINDS, NONE])
     return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,24 +12,27 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, all_rows, expand, pull, store
+from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store
 from .._keys import SpardaKeys
-from ..core.arrays.ops import columns, rows_of
+from ..core.arrays.ops import take_columns, take_rows
 from ..core.sparda import DIVERGENCES, MOST_RELAXED, Projection, Settings, along
 from ..core.sparda import sparda as compare
 from ..core.typing import Floats
-from ._pairs import Pair, Sides, check_sizes, pairs_of, sides_of, taking_part
+from ._docs import documented_tool
+from ._pairs import Pair, Sides, check_sizes, compared, pairs_of, sides_of
 
 STANDARDIZE = ("global", "within")
 SOLVERS = ("tighten", "relax")
+ALL: Literal["all"] = "all"
 
 
+@documented_tool
 def pda(
     adata: AnnData,
     groupby: str,
     *,
-    group: str | None = None,
-    reference: str | None = None,
+    group: str | Literal["auto"] = "auto",
+    reference: str | Literal["auto"] = "auto",
     n_projections: int = 1,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
@@ -52,43 +56,28 @@ def pda(
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     groupby
-        Column of `adata.obs` with the conditions.
     group
-        Condition to compare; by default the later of two conditions in the order of categories, or each of
-        several.
     reference
-        Condition to compare with; by default the other of two, or the rest of several.
+        ... `"auto"`: the other of two conditions, or the rest of several.
     n_projections
-        Directions to find, each after projecting the earlier ones out of the data.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     standardize
-        `"global"`: each feature over all observations of the comparison; `"within"`: within each population,
-        which leaves differences in relations (and shape) only; `None`: as they are.
+        ... `"within"`: within each population, which leaves differences in relations (and shape) only. Only
+        observations of the comparison count.
     divergence
-        `"wasserstein2"` (squared), `"wasserstein1"` or `"kolmogorov"`.
     solver
         `"tighten"`: ascent from several starts; `"relax"`: from the semidefinite relaxation as well, for at
         most 500 features.
     n_permutations
-        Permutations for the p-value; 0 for none.
     sample_key
-        Column of `adata.obs` with the sample (donor, subject) of each observation. Whole samples are permuted
-        then; those that hold both populations have them exchanged or not.
+        ... Whole samples are permuted then; those that hold both populations have them exchanged or not.
     certificate
-        Also bound the objective of all directions from above; only for `divergence="wasserstein2"`.
     random_state
-        Seed. The same seed gives the same answer.
     n_jobs
-        Threads for permutations.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
@@ -113,35 +102,19 @@ def pda(
     >>> adata.varm["pda"].columns.tolist()
     ['B_vs_A_1']
     """
-    return sparda(
-        adata,
-        groupby,
-        n_features=None,
-        group=group,
-        reference=reference,
-        n_projections=n_projections,
-        layer=layer,
-        mask_var=mask_var,
-        standardize=standardize,
-        divergence=divergence,
-        solver=solver,
-        n_permutations=n_permutations,
-        sample_key=sample_key,
-        certificate=certificate,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        key_added=key_added,
-        copy=copy,
-    )
+    group = validate.not_none("group", group, "auto")
+    reference = validate.not_none("reference", reference, "auto")
+    return _compare_populations(adata, bound(pda, locals()), ALL, copy)
 
 
+@documented_tool
 def sparda(
     adata: AnnData,
     groupby: str,
     *,
-    n_features: int | Literal["auto"] | None = "auto",
-    group: str | None = None,
-    reference: str | None = None,
+    n_features: int | Literal["auto", "all"] = "auto",
+    group: str | Literal["auto"] = "auto",
+    reference: str | Literal["auto"] = "auto",
     n_projections: int = 1,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
@@ -161,53 +134,41 @@ def sparda(
     Among all directions β of unit length with at most k non-zero weights, the one with the largest divergence
     between the projections βᵀx of one population and βᵀy of the other, by default the squared 2-Wasserstein
     distance: any difference counts, in mean, spread, shape or correlation. The whole path from all features
-    to one is walked down and up, so that the objective never falls with k.
+    to one is followed down and up, so that the objective never falls with k.
 
     Parameters
     ----------
     adata
-        Annotated data, observations × features.
     groupby
-        Column of `adata.obs` with the conditions.
     n_features
-        Features to select; `"auto"`: the fewest with which the divergence between held-out observations falls
-        short of the largest by no more than a quarter of its standard error (5 to 10 folds, dealt thrice up to
-        1000 features); `None`: all, which is :func:`diffnb.tl.pda`.
+        ... `"auto"`: the fewest with which the divergence between held-out observations falls short of the
+        largest by no more than a quarter of its standard error (5 to 10 folds, split three times up to 1000
+        features); `"all"`: every one, which is :func:`diffnb.tl.pda`.
     group
-        Condition to compare; by default the later of two conditions in the order of categories, or each of
-        several.
     reference
-        Condition to compare with; by default the other of two, or the rest of several.
+        ... `"auto"`: the other of two conditions, or the rest of several.
     n_projections
-        Directions to find, each with features of its own, after projecting the earlier ones out of the data.
+        ... Each has its own features.
     layer
-        Layer to use instead of `adata.X`.
     mask_var
-        Boolean column of `adata.var`, or array: the features to use.
     standardize
-        `"global"`: each feature over all observations of the comparison; `"within"`: within each population,
-        which leaves differences in relations (and shape) only; `None`: as they are.
+        ... `"within"`: within each population, which leaves differences in relations (and shape) only. Only
+        observations of the comparison count.
     divergence
-        `"wasserstein2"` (squared), `"wasserstein1"` or `"kolmogorov"`.
     solver
         `"tighten"`: ascent from several starts; `"relax"`: from the semidefinite relaxation as well, for at
         most 500 features.
     n_permutations
-        Permutations for the p-value; 0 for none. With `n_features="auto"` every permutation chooses the number
-        of features at which it stands out most, as the data itself does, so the test needs to be told none.
+        ... With `n_features="auto"` every permutation chooses the number of features at which it stands out most,
+        as the data itself does, so that the test needs no number.
     sample_key
-        Column of `adata.obs` with the sample (donor, subject) of each observation. Whole samples are held out
-        and permuted then; those that hold both populations have them exchanged or not.
+        ... Whole samples are held out and permuted then; those that hold both populations have them exchanged
+        or not.
     certificate
-        Also bound the objective of all directions from above; only for `divergence="wasserstein2"`.
     random_state
-        Seed. The same seed gives the same answer.
     n_jobs
-        Threads for permutations.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
@@ -234,45 +195,46 @@ def sparda(
     >>> int(dn.get.sparda(adata)["selected"].sum())
     10
     """
-    _check_options(standardize, divergence, solver, certificate)
-    pairs = pairs_of(adata, groupby, group, reference)
-    data = pull(adata, groupby, groups=taking_part(pairs), layer=layer, mask_var=mask_var, sample_key=sample_key)
+    group = validate.not_none("group", group, "auto")
+    reference = validate.not_none("reference", reference, "auto")
+    n_features = validate.not_none("n_features", n_features, ALL)
+    return _compare_populations(adata, bound(sparda, locals()), n_features, copy)
+
+
+def _compare_populations(
+    adata: AnnData, call: ToolCall, n_features: int | Literal["auto", "all"], copy: bool
+) -> AnnData | None:
+    """Run PDA or SPARDA, which differ in the number of features only."""
+    given = SimpleNamespace(**call.arguments)
+    _check_options(given.standardize, given.divergence, given.solver, given.certificate)
+    pairs = pairs_of(adata, given.groupby, given.group, given.reference)
+    data = pull(
+        adata,
+        given.groupby,
+        groups=compared(pairs),
+        layer=given.layer,
+        mask_var=given.mask_var,
+        sample_key=given.sample_key,
+    )
     p = data.n_features
-    few = f"there are {p} features"
-    if solver == "relax" and p > MOST_RELAXED:
-        raise ValueError(
-            f"solver='relax' works on features × features matrices and takes at most {MOST_RELAXED} features, got {p};"
-            " choose some with mask_var, or use solver='tighten'."
-        )
+    _check_solver(given.solver, p)
     settings = Settings(
         n_features=_number_of_features(n_features, p),
-        n_projections=validate.count("n_projections", n_projections, at_most=p, why=few),
-        standardize=standardize,
-        divergence=divergence,
-        solver=solver,
-        n_permutations=validate.count("n_permutations", n_permutations, at_least=0),
-        certificate=certificate,
-        seed=validate.count("random_state", random_state, at_least=0),
+        n_projections=validate.count("n_projections", given.n_projections, at_most=p, why=f"there are {p} features"),
+        standardize=given.standardize,
+        divergence=given.divergence,
+        solver=given.solver,
+        n_permutations=validate.count("n_permutations", given.n_permutations, at_least=0),
+        certificate=given.certificate,
+        seed=validate.count("random_state", given.random_state, at_least=0),
     )
     sides = [sides_of(data, pair) for pair in pairs]
     for pair, side in zip(pairs, sides, strict=True):
-        check_sizes(pair, side, settings, sample_key)
-    found = _compare(pairs, sides, settings, n_jobs)
-    params = {
-        "groupby": groupby,
-        "layer": layer,
-        "sample_key": sample_key,
-        "n_features": "all" if n_features is None else n_features,
-        "standardize": standardize,
-        "divergence": divergence,
-        "solver": solver,
-        "n_permutations": n_permutations,
-        "random_state": random_state,
-    }
-    values = _scores(adata, layer, data, sides, found, standardize)
-    adata = adata.copy() if copy else adata
-    _store(adata, SpardaKeys(key_added), data, pairs, found, values, params)
-    return adata if copy else None
+        check_sizes(pair, side, settings, given.sample_key)
+    found = _compare(pairs, sides, settings, given.n_jobs)
+    scores = _scores(adata, given.layer, data, sides, found, given.standardize)
+    keys = SpardaKeys(given.key_added)
+    return store(adata, keys, _results(keys, data, pairs, found, scores), call, copy=copy)
 
 
 def _check_options(standardize: object, divergence: object, solver: object, certificate: object) -> None:
@@ -287,12 +249,18 @@ def _check_options(standardize: object, divergence: object, solver: object, cert
         )
 
 
+def _check_solver(solver: str, p: int) -> None:
+    if solver == "relax" and p > MOST_RELAXED:
+        raise ValueError(
+            f"solver='relax' works on features × features matrices and takes at most {MOST_RELAXED} features, got {p};"
+            " choose some with mask_var, or use solver='tighten'."
+        )
+
+
 def _number_of_features(value: object, p: int) -> int | Literal["auto"] | None:
     if isinstance(value, str):
-        validate.choice("n_features", value, ("auto",))
-        return "auto"
-    if value is None:
-        return None
+        validate.choice("n_features", value, ("auto", ALL))
+        return None if value == ALL else "auto"
     return validate.count("n_features", value, at_most=p, why=f"there are {p} features")
 
 
@@ -329,37 +297,42 @@ def _scores(
             values[rows, mine] = np.stack([p.scores[which] for p in projections], axis=1)
         others = np.setdiff1d(np.arange(adata.n_obs), np.concatenate(side.rows))
         if others.size and standardize != "within":
-            matrix = columns(rows_of(all_rows(adata, layer), others), data.kept)
+            matrix = take_columns(take_rows(all_rows(adata, layer), others), data.kept)
             directions = np.stack([p.direction for p in projections])
             values[others, mine] = along(matrix, side.x, side.y, directions, standardize)
     return values
 
 
-def _store(
-    adata: AnnData,
-    keys: SpardaKeys,
-    data: Pulled,
-    pairs: Sequence[Pair],
-    found: Sequence[Sequence[Projection]],
-    values: Floats,
-    params: dict[str, Any],
-) -> None:
+def _results(
+    keys: SpardaKeys, data: Pulled, pairs: Sequence[Pair], found: Sequence[Sequence[Projection]], scores: Floats
+) -> Results:
     names = keys.columns([(pair.group, pair.reference) for pair in pairs], len(found[0]))
     weights = [expand(p.weights, data.kept) for projections in found for p in projections]
+    return Results(
+        varm={keys.varm: pd.DataFrame(dict(zip(names, weights, strict=True)))},
+        obsm={keys.obsm: scores},
+        described={
+            "pairs": {
+                "group": np.array([pair.group for pair in pairs], dtype=object),
+                "reference": np.array([pair.reference for pair in pairs], dtype=object),
+                "against_rest": np.array([pair.right != [pair.reference] for pair in pairs]),
+            },
+            "columns": np.array(names, dtype=object),
+            "n_constant": data.n_constant,
+            **_described(found),
+        },
+    )
+
+
+def _described(found: Sequence[Sequence[Projection]]) -> dict[str, Any]:
+    """Make tables of comparisons × projections."""
 
     def table(name: str) -> Floats:
         return np.array([[getattr(p, name) for p in projections] for projections in found])
 
     objective = table("objective")
     total = objective.sum(axis=1, keepdims=True)
-    described: dict[str, Any] = {
-        "params": params,
-        "pairs": {
-            "group": np.array([pair.group for pair in pairs], dtype=object),
-            "reference": np.array([pair.reference for pair in pairs], dtype=object),
-            "against_rest": np.array([pair.right != [pair.reference] for pair in pairs]),
-        },
-        "columns": np.array(names, dtype=object),
+    described = {
         "objective": objective,
         "share": np.divide(objective, total, out=np.zeros_like(objective), where=total > 0),
         "n_features": table("n_features"),
@@ -370,14 +343,6 @@ def _store(
             "held_out_sd": table("held_out_sd"),
             "chosen": table("k_chosen"),
         },
-        "n_constant": data.n_constant,
     }
-    for name in ("pval", "certificate"):
-        if not np.isnan(table(name)).all():
-            described[name] = table(name)
-    store(
-        adata,
-        varm={keys.varm: pd.DataFrame(dict(zip(names, weights, strict=True)))},
-        obsm={keys.obsm: values},
-        uns={keys.uns: described},
-    )
+    asked = {name: table(name) for name in ("pval", "certificate")}
+    return described | {name: values for name, values in asked.items() if not np.isnan(values).all()}

@@ -1,4 +1,4 @@
-"""`tl.survival`: whether groups of samples live on for different times."""
+"""`tl.survival`: whether groups of samples differ in survival."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import store
+from .._anndata import Results, bound, store
 from .._keys import SurvivalKeys
 from ..core.typing import Bools, Floats
 from ..get._informed import informed_embedding
+from ._docs import documented_tool
 
 SIDES = ("low", "high")
 
 
+@documented_tool
 def survival(
     adata: AnnData,
     groupby: str | None = None,
@@ -37,21 +39,18 @@ def survival(
     Parameters
     ----------
     adata
-        Annotated data.
     groupby
         Column of `adata.obs` with the groups; `None`: two, by the sign of the first diffusion component of
         :func:`diffnb.tl.informed_distance`.
     time_key
-        Column of `adata.obs` with the time of the event, or of the last look.
+        Column of `adata.obs` with the time of the event, or of the last observation.
     event_key
-        Column of `adata.obs` that is true (or 1) where the event was seen, false (or 0) where the sample is
+        Column of `adata.obs` that is true (or 1) where the event occurred, false (or 0) where the sample is
         censored.
     key
-        The `key_added` of `tl.informed_distance`, where `groupby` is `None`.
+        ... That of :func:`diffnb.tl.informed_distance`, where `groupby` is `None`.
     key_added
-        Name under which results are stored.
     copy
-        Work on a copy and return it.
 
     Returns
     -------
@@ -77,37 +76,38 @@ def survival(
     >>> bool(dn.get.survival_tests(adata)["pval"].iloc[0] < 0.01)
     True
     """
+    call = bound(survival, locals())
     times, events = _times(adata, time_key), _events(adata, event_key)
     if groupby is None:
-        first = informed_embedding(adata, key=key).iloc[:, 0].to_numpy()
+        first = informed_embedding(adata, key=key)["component_1"].to_numpy()
         groups = pd.Categorical.from_codes((first > 0).astype(int), list(SIDES))
     else:
         groups = validate.conditions(adata, groupby)
-    taking_part = ~(np.isnan(times) | np.isnan(events)) & (groups.codes >= 0)
-    present = [str(g) for g in groups.categories if (taking_part & (groups == g)).any()]
+    used = ~(np.isnan(times) | np.isnan(events)) & (groups.codes >= 0)
+    present = [str(g) for g in groups.categories if (used & (groups == g)).any()]
     if len(present) < 2:
         raise ValueError(
             f"groupby={groupby!r} leaves a single group ({validate.quoted(present)}) with known times and events:"
-            " at least two are needed to differ."
+            " at least two are needed."
         )
-    members = [taking_part & np.asarray(groups == g) for g in present]
-    described = {
-        "params": {"groupby": groupby, "time_key": time_key, "event_key": event_key, "key": key},
-        "groups": np.array(present, dtype=object),
-        "n": np.array([m.sum() for m in members]),
-        "n_events": np.array([events[m].sum() for m in members]).astype(int),
-        "n_left_out": int((~taking_part).sum()),
-        "curves": {str(i): _curve(times[m], events[m]) for i, m in enumerate(members)},
-        "tests": _tests(times, events, members, present),
-    }
-    adata = adata.copy() if copy else adata
+    members = [used & np.asarray(groups == g) for g in present]
     keys = SurvivalKeys(key_added)
-    store(adata, obs={keys.obs: groups} if groupby is None else None, uns={keys.uns: described})
-    return adata if copy else None
+    results = Results(
+        obs={keys.obs: groups} if groupby is None else {},
+        described={
+            "groups": np.array(present, dtype=object),
+            "n": np.array([m.sum() for m in members]),
+            "n_events": np.array([events[m].sum() for m in members]).astype(int),
+            "n_left_out": int((~used).sum()),
+            "curves": {str(i): _curve(times[m], events[m]) for i, m in enumerate(members)},
+            "tests": _tests(times, events, members, present),
+        },
+    )
+    return store(adata, keys, results, call, copy=copy)
 
 
 def lifelines() -> Any:
-    """Import the survival library, or say how to get it."""
+    """Import the survival library, or explain how to install it."""
     try:
         import lifelines
         import lifelines.statistics
@@ -133,14 +133,14 @@ def _events(adata: AnnData, event_key: str) -> Floats:
     if unknown.any():
         found = validate.quoted(pd.unique(column[unknown]), limit=4)
         raise ValueError(
-            f"event_key={event_key!r} must be true or 1 where the event was seen and false or 0 where it was not,"
+            f"event_key={event_key!r} must be true or 1 where the event occurred and false or 0 where it did not,"
             f" got {found}."
         )
     return np.asarray(values)
 
 
 def _curve(times: Floats, events: Floats) -> dict[str, Floats]:
-    """Kaplan–Meier estimate with its 95 % interval, and who was at risk and censored at each time."""
+    """Kaplan–Meier estimate with its 95 % interval, and the numbers at risk and censored at each time."""
     fitter = lifelines().KaplanMeierFitter().fit(times, events)
     table = fitter.event_table
     interval = fitter.confidence_interval_survival_function_
@@ -159,9 +159,9 @@ def _tests(times: Floats, events: Floats, members: list[Bools], names: list[str]
     """Log-rank test of all groups together and, of more than two, of each pair."""
     statistics = lifelines().statistics
     group, reference, statistic, pval = ["all"], ["all"], [], []
-    part = np.logical_or.reduce(members)
-    labels = np.select(members, range(len(members)), -1)[part]
-    found = [statistics.multivariate_logrank_test(times[part], labels, events[part])]
+    used = np.logical_or.reduce(members)
+    labels = np.select(members, range(len(members)), -1)[used]
+    found = [statistics.multivariate_logrank_test(times[used], labels, events[used])]
     if len(members) > 2:
         for i, j in combinations(range(len(members)), 2):
             a, b = members[i], members[j]

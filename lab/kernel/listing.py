@@ -1,8 +1,8 @@
-"""What the sidebar asks of a kernel: which AnnData objects are there.
+"""The AnnData objects of a kernel, for the sidebar.
 
-The text of this file travels to the kernel and runs there, in a namespace of its own. It uses the standard
-library of any Python 3.8, imports nothing that the user has not imported, and names nothing in the user's
-namespace: looking must not change what is looked at.
+The text of this file travels to the kernel and runs there, in a namespace of its own. It uses the standard library
+of any Python 3.8, imports nothing that the user has not imported, and defines nothing in the user's namespace:
+reading the state of a kernel must not change it.
 """
 
 import base64
@@ -11,40 +11,21 @@ import json
 import keyword
 import sys
 
-MOST_OBJECTS = 100
-MOST_COLUMNS = 200
-MOST_LEVELS = 50
-MOST_ROWS = 200_000
+# scripts/embed.mjs puts the text of that file here: the kernel may have no diffnb, or another version
+from diffnb._candidates import condition_columns
+
+MAX_OBJECTS = 100
+MAX_COLUMNS = 200
 
 
-def levels(column, n_obs):
-    """Count the levels of a column; strings of very many rows are counted in every k-th row."""
-    if column.dtype.kind == "f":
-        return 0, True
-    exact = column.dtype.name == "category" or n_obs <= MOST_ROWS
-    seen = column if exact else column.iloc[:: -(-n_obs // MOST_ROWS)]
-    return int(seen.nunique()), exact
-
-
-def condition_columns(obs):
-    """Give the columns of `obs` that could hold conditions, the ones with few levels first."""
-    n_obs = len(obs)
-    most = min(MOST_LEVELS, max(2, n_obs // 3))
-    found = []
-    for place in range(min(obs.shape[1], MOST_COLUMNS)):
-        # by place: two columns may have one name
-        column = obs.iloc[:, place]
-        try:
-            n_levels, exact = levels(column, n_obs)
-        except TypeError:  # lists and the like cannot be counted, nor be conditions
-            continue
-        if 2 <= n_levels <= most:
-            found.append({"name": str(column.name), "levels": n_levels, "exact": exact})
-    return sorted(found, key=lambda column: column["levels"])
+def columns(obs):
+    """Describe the columns of `obs` that could hold conditions, the ones with few levels first."""
+    found = condition_columns(obs.iloc[:, :MAX_COLUMNS])
+    return [{"name": name, "levels": levels, "exact": exact} for name, levels, exact in found]
 
 
 def describe(name, adata):
-    """Say what the card of an object shows."""
+    """Describe an object as its card shows it."""
     n_obs, n_vars = adata.shape
     return {
         "name": name,
@@ -53,12 +34,12 @@ def describe(name, adata):
         "nVars": int(n_vars),
         "view": bool(adata.is_view),
         "backed": bool(adata.isbacked),
-        "columns": condition_columns(adata.obs),
+        "columns": columns(adata.obs),
     }
 
 
 def objects(namespace):
-    """Describe the AnnData objects of a namespace, in the order of their birth."""
+    """Describe the AnnData objects of a namespace, in the order of their creation."""
     anndata = sys.modules.get("anndata")
     kind = getattr(anndata, "AnnData", None)
     if not isinstance(kind, type):
@@ -70,13 +51,13 @@ def objects(namespace):
             continue
         try:
             found.append(describe(name, value))
-        except Exception as error:  # a closed file, a broken subclass: say so and go on with the others
+        except Exception as error:  # a closed file, a broken subclass: report it and go on with the others
             found.append({"name": name, "error": type(error).__name__})
     return found
 
 
 def alias(namespace):
-    """Give the name under which the user has diffnb, if it is there."""
+    """Return the name under which the user has imported diffnb, if any."""
     diffnb = sys.modules.get("diffnb")
     for name, value in list(namespace.items()):
         if diffnb is not None and value is diffnb and isinstance(name, str) and name.isidentifier():
@@ -85,7 +66,7 @@ def alias(namespace):
 
 
 def installed():
-    """Say whether this Python has diffnb, without importing it."""
+    """Return whether this Python has diffnb, without importing it."""
     try:
         return "diffnb" in sys.modules or importlib.util.find_spec("diffnb") is not None
     except (ImportError, ValueError):
@@ -93,11 +74,11 @@ def installed():
 
 
 def listing(namespace):
-    """Answer in JSON, coded so that its repr needs no care."""
+    """Answer in JSON, encoded so that its repr needs no escapes."""
     found = objects(namespace)
     answer = {
-        "objects": found[:MOST_OBJECTS],
-        "more": max(0, len(found) - MOST_OBJECTS),
+        "objects": found[:MAX_OBJECTS],
+        "more": max(0, len(found) - MAX_OBJECTS),
         "alias": alias(namespace),
         "installed": installed(),
     }

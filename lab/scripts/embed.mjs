@@ -41,7 +41,13 @@ const moduleOf = value => `const text: string = ${JSON.stringify(value)};\nexpor
 
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
-writeFileSync(join(target, 'listing.ts'), moduleOf(readFileSync(join(lab, 'kernel', 'listing.py'), 'utf8')));
+// which columns could be conditions is decided in one file of the package, and a kernel may lack the package
+const rules = readFileSync(join(lab, '..', 'diffnb', '_candidates.py'), 'utf8');
+const listing = readFileSync(join(lab, 'kernel', 'listing.py'), 'utf8');
+writeFileSync(
+  join(target, 'listing.ts'),
+  moduleOf(listing.replace(/^from diffnb\._candidates import .*$/m, () => rules))
+);
 
 const entries = readdirSync(notebooks)
   .filter(file => /^\d\d_.*\.ipynb$/.test(file))

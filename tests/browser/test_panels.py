@@ -17,7 +17,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 class PanelPage:
-    """A panel in a notebook, and what one does with it."""
+    """A panel in a notebook, and the actions of a user."""
 
     def __init__(self, lab, root=".diffnb-panel"):
         self.lab, self.page = lab, lab.page
@@ -30,7 +30,7 @@ class PanelPage:
         return self.root.get_by_label(name, exact=True)
 
     def fill(self, name, value):
-        """Type into a field, as one does who goes on to the next."""
+        """Type into a field and leave it."""
         self.field(name).fill(value)
         self.field(name).press("Tab")
 
@@ -85,9 +85,8 @@ def test_run_with_the_mouse_fills_scree_map_and_table_and_both_follow_a_lasso(di
     disc.fill("permutations", "9")
     disc.run()
     scree = disc.root.locator(".diffnb-picture img:visible")
-    expect(scree).to_have_attribute(
-        "alt", "Draw σ of every component, and what permutations give. Drawn by dn.pl.disc_significance(adata)"
-    )
+    drawn = "Draw the singular value σ of every component, and those of permutations."
+    expect(scree).to_have_attribute("alt", f"{drawn} Drawn by dn.pl.disc_significance(adata)")
     assert scree.evaluate("image => image.naturalWidth") > 300
     disc.tab("Features").click()
     expect(disc.rows.first).to_contain_text("feature_")
@@ -180,7 +179,7 @@ def test_everything_can_be_done_with_keys(disc, lab):
     assert lab.errors == []
 
 
-def test_stop_ends_a_long_run_and_leaves_the_data_as_it_was(lab):
+def test_stop_ends_a_long_run_and_leaves_the_data_unchanged(lab):
     lab.open_notebook([LOAD, SHOW, "print(sorted(adata.uns), sorted(adata.varm))"])
     disc = PanelPage(lab)
     disc.fill("permutations", "100000")

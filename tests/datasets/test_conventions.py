@@ -31,11 +31,11 @@ OF_A_METRIC = {
     "hidden_square": {"n_obs": 4, "n_features": 9},
     "two_types": {"n_obs": 40, "n_features": 36},
 }
-#: shipped by packages that need not be there
+#: shipped by packages that are optional
 REAL = ("breast_cancer", "mnist")
 #: shipped by packages that diffnb needs
 SHIPPED = {"pbmc": datasets.pbmc}
-#: what may be given without its name
+#: arguments that may be positional
 FIRST = {"partial_correlation": ["p"], "two_moons": ["n_nuisance"]}
 WITHOUT_CONDITIONS = ("two_moons",)
 #: columns of obs that can be compared
@@ -79,7 +79,7 @@ def assert_same(ours, theirs):
             np.testing.assert_array_equal(dense(value), dense(getattr(theirs, store)[key]))
 
 
-def test_every_public_name_is_tried_here():
+def test_every_public_function_is_tested_here():
     assert {*MADE, *REAL} == set(datasets.__all__)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from diffnb.datasets import nback_fmri
-from diffnb.datasets._fmri import DELAY, NETWORK_SIZES, T_R, haemodynamic_response
+from diffnb.datasets._fmri import DELAY_SCANS, NETWORK_SIZES, T_R_SECONDS, haemodynamic_response
 
 SMALL = {"n_subjects": 2, "n_blocks": 2, "block_length": 20}
 
@@ -29,7 +29,7 @@ def test_same_seed_gives_the_same_scans():
     np.testing.assert_array_equal(nback_fmri(**SMALL).X, nback_fmri(**SMALL).X)
 
 
-def test_another_seed_gives_other_scans_at_the_same_places():
+def test_another_seed_gives_other_scans_at_the_same_coordinates():
     first, other = nback_fmri(**SMALL, random_state=0), nback_fmri(**SMALL, random_state=1)
     assert not np.isclose(first.X, other.X).all(axis=0).any()
     np.testing.assert_array_equal(first.var[["x", "y", "z"]], other.var[["x", "y", "z"]])
@@ -84,14 +84,14 @@ def test_blocks_alternate_and_each_has_one_condition():
 def test_time_is_in_seconds_and_rests_between_blocks():
     time = nback_fmri(**SMALL).obs.query("subject == 'subject_01'")["time"].to_numpy()
     steps = np.diff(time)
-    assert time[0] == pytest.approx(DELAY * T_R)
-    np.testing.assert_allclose(np.unique(steps.round(6)), [T_R, 11 * T_R])
+    assert time[0] == pytest.approx(DELAY_SCANS * T_R_SECONDS)
+    np.testing.assert_allclose(np.unique(steps.round(6)), [T_R_SECONDS, 11 * T_R_SECONDS])
 
 
 def test_the_haemodynamic_response_peaks_near_five_seconds_and_undershoots():
     response = haemodynamic_response()
-    assert np.argmax(response) * T_R == pytest.approx(5, abs=0.5)
-    assert 10 < np.argmin(response) * T_R < 20
+    assert np.argmax(response) * T_R_SECONDS == pytest.approx(5, abs=0.5)
+    assert 10 < np.argmin(response) * T_R_SECONDS < 20
     assert response.min() < 0
 
 
@@ -102,7 +102,7 @@ def test_neighbouring_scans_are_alike_and_distant_ones_are_not():
     assert abs(lagged[1]) < 0.2
 
 
-def test_subjects_are_standardised_each_on_its_own(scans):
+def test_each_subject_is_standardised_separately(scans):
     for subject in scans.obs["subject"].cat.categories:
         x = scans.X[(scans.obs["subject"] == subject).to_numpy()].astype(float)
         np.testing.assert_allclose(x.mean(axis=0), 0, atol=1e-5)
@@ -117,11 +117,11 @@ def test_parcels_are_mirrored_between_hemispheres(scans):
     assert all((-x, y, z) in places for x, y, z in left[["x", "y", "z"]].to_numpy())
 
 
-def test_parcels_lie_within_a_head(scans):
+def test_parcels_are_within_a_head(scans):
     assert (scans.var[["x", "y", "z"]].abs() <= [66, 100, 75]).all(axis=None)
 
 
-def test_features_say_that_they_are_parcels(scans):
+def test_features_are_recorded_as_parcels(scans):
     assert scans.uns["features"] == {"kind": "parcels"}
 
 

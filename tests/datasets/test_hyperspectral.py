@@ -45,7 +45,7 @@ def test_rows_and_columns_rebuild_the_image(scene):
     assert set(image[-1]) == {"grass"}
 
 
-def test_tarp_lies_on_grass_inside_the_frame(scene):
+def test_tarp_is_on_grass_inside_the_frame(scene):
     tarp = scene.var[scene.var["material"] == "tarp"]
     frame = scene.var[scene.var["material"] == "metal"]
     assert set(tarp["material_before"]) == {"grass"}
@@ -70,7 +70,7 @@ def test_tarp_looks_like_grass_before_and_unlike_it_after(month):
     assert after < 0.9
 
 
-def test_materials_have_spectra_of_their_own(scene):
+def test_materials_have_different_spectra(scene):
     names = scene.var["material"].cat.categories
     spectra = [spectrum(scene, "oct-change", scene.var["material"] == name) for name in names]
     angles = np.degrees(np.arccos(np.clip(np.array(spectra) @ np.array(spectra).T, -1, 1)))
@@ -126,12 +126,12 @@ def test_reflectance_is_a_share_of_light(material, green):
     assert ((values > 0) & (values < 1)).all()
 
 
-def test_noise_adds_the_variance_asked_for(scene):
+def test_noise_adds_the_requested_variance(scene):
     noisy = hyperspectral_tarp(**SMALL, noise=0.05)
     assert (noisy.X - scene.X).std() == pytest.approx(0.05, rel=0.1)
 
 
-def test_an_unknown_month_is_refused_with_those_there_are():
+def test_an_unknown_month_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match=r"month='dec' .* 'aug', 'sep', 'oct', 'nov'"):
         hyperspectral_tarp(month="dec")
 

@@ -114,7 +114,7 @@ def test_a_stack_of_matrices_is_a_list_of_runs(rng):
     assert adata.shape == (10, 3)
 
 
-def test_parcels_carry_labels_networks_and_places(rng):
+def test_parcels_have_labels_networks_and_coordinates(rng):
     places = rng.random((3, 3))
     adata = from_parcels(
         rng.random((4, 3)),
@@ -130,7 +130,7 @@ def test_parcels_carry_labels_networks_and_places(rng):
 
 
 class Masker:
-    """Reads an image as its number, to see what was asked of it."""
+    """Reads an image as its number, and records the calls."""
 
     def __init__(self):
         self.seen = []
@@ -173,7 +173,7 @@ def test_nilearn_averages_the_voxels_of_each_label(rng, tmp_path):
         ),
         ([np.zeros((5, 2)), np.zeros((5, 3))], {"conditions": ["a", "b"]}, r"series\[1\] has 3 parcels .* 2"),
         ([], {"conditions": []}, "series is empty"),
-        ("run.nii", {"conditions": ["a"]}, r"series='run.nii' is one path; give a list"),
+        ("run.nii", {"conditions": ["a"]}, r"series='run.nii' is a single path; give a list"),
         (["run.nii"], {"conditions": ["a"]}, r"series\[0\]='run.nii' is a path and there is no masker"),
         ([np.zeros((5, 2))], {"conditions": ["a", "b"]}, "conditions has 2 entries for 1 runs"),
         ([np.zeros((5, 2))], {"conditions": "a"}, "conditions has 'a' for 1 runs"),
@@ -194,11 +194,11 @@ def test_a_bad_parcel_argument_is_named(series, keywords, message):
         from_parcels(series, **keywords)
 
 
-def test_something_that_cannot_mask_is_refused():
+def test_an_object_that_cannot_mask_is_refused():
     with pytest.raises(TypeError, match="masker is of type int; give an object with fit_transform"):
         from_parcels(["run.nii"], conditions=["a"], masker=3)
 
 
-def test_the_class_of_a_masker_is_not_yet_a_masker():
-    with pytest.raises(TypeError, match=r"masker is the class Masker; make one of it, Masker\(\.\.\.\)"):
+def test_the_class_of_a_masker_is_not_an_instance():
+    with pytest.raises(TypeError, match=r"masker is the class Masker; give an instance, Masker\(\.\.\.\)"):
         from_parcels(["run.nii"], conditions=["a"], masker=Masker)

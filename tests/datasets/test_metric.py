@@ -10,7 +10,7 @@ import pytest
 from diffnb import datasets
 
 
-def test_the_square_is_seen_through_a_linear_map_of_three_clusters():
+def test_the_square_is_observed_through_a_linear_map_of_three_clusters():
     adata = datasets.hidden_square()
     assert adata.shape == (500, 1200)
     np.testing.assert_allclose(adata.X, adata.obsm["hidden"] @ adata.varm["map"].T)
@@ -66,14 +66,14 @@ def test_impossible_arguments_are_refused(name, arguments):
         getattr(datasets, name)(**arguments)
 
 
-def test_breast_cancer_says_which_package_ships_it(monkeypatch):
+def test_breast_cancer_names_the_package_that_ships_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "sksurv.datasets", None)
     with pytest.raises(ImportError, match=r"scikit-survival; .*pip install 'diffnb\[tutorials\]'"):
         datasets.breast_cancer()
 
 
-def test_breast_cancer_parts_genes_from_the_clinic(monkeypatch):
-    """The loader of the package, stood in for: its table and its structured array."""
+def test_breast_cancer_separates_genes_from_clinical_variables(monkeypatch):
+    """A replacement for the loader of the package: its table and its structured array."""
 
     def load():
         table = pd.DataFrame({"X1_at": [1.0, 2.0], "X2_at": [3.0, 4.0], "age": [50.0, 60.0], "size": [1.0, 2.0]})

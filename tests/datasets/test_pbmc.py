@@ -49,7 +49,7 @@ def test_loading_twice_gives_separate_copies(cells):
     assert dn.datasets.pbmc().X.max() > 6
 
 
-def test_a_map_of_the_cells_comes_along(cells):
+def test_embeddings_of_the_cells_are_included(cells):
     assert cells.obsm["X_umap"].shape == (700, 2)
 
 

@@ -34,7 +34,7 @@ def test_the_nuisance_is_the_same_in_both_and_stronger(factor):
         assert correlation(x, shared) == pytest.approx(0.8, abs=0.03)
 
 
-def test_no_feature_differs_by_itself(factor):
+def test_no_single_feature_differs(factor):
     for x in parts(factor):
         np.testing.assert_allclose(x.mean(axis=0), 0, atol=0.08)
         np.testing.assert_allclose(x.std(axis=0), 1, atol=0.06)
@@ -99,12 +99,12 @@ def test_blocks_are_independent_of_one_another():
     assert np.linalg.eigvalsh(sigma).min() > 0
 
 
-def test_covariances_are_drawn_anew_with_every_seed():
+def test_covariances_differ_between_seeds():
     first, second = (datasets.differing_block(random_state=seed).varp["covariance_A"] for seed in (0, 1))
     assert not np.allclose(first, second)
 
 
-def test_nothing_may_differ():
+def test_no_feature_need_differ():
     adata = datasets.differing_block(n_differing=0)
     np.testing.assert_array_equal(adata.varp["covariance_A"], adata.varp["covariance_B"])
     assert not adata.var["truth"].any()

@@ -35,7 +35,7 @@ def test_another_seed_gives_other_counts():
     assert (first.layers["counts"] != other.layers["counts"]).nnz > 1000
 
 
-def test_counts_are_whole_numbers(cells):
+def test_counts_are_integers(cells):
     counts = cells.layers["counts"]
     assert sparse.issparse(counts)
     assert counts.format == "csr"
@@ -67,7 +67,7 @@ def test_genes_of_the_new_module_keep_their_mean_and_spread(cells):
     assert np.median(stimulated.std(axis=0) / control.std(axis=0)) == pytest.approx(1, abs=0.1)
 
 
-def test_mean_genes_shift_as_their_log_fold_change_says(cells):
+def test_mean_genes_shift_by_their_log_fold_change(cells):
     shift = values(cells, "stimulated", "mean").mean(axis=0) - values(cells, "control", "mean").mean(axis=0)
     planted = cells.var.loc[cells.var["truth"] == "mean", "log_fold_change"]
     assert np.corrcoef(shift, planted)[0, 1] > 0.9
@@ -112,7 +112,7 @@ def test_distribution_genes_have_lighter_tails_where_they_have_two_peaks(shaped)
     assert (where == "control").sum() == 30
 
 
-def test_distribution_genes_are_planted_on_demand_only(cells, shaped):
+def test_distribution_genes_are_simulated_on_request_only(cells, shaped):
     assert "distribution" not in cells.var["truth"].cat.categories
     assert "two_peaks_in" not in cells.var
     assert (shaped.var["truth"] == "distribution").sum() == 60
@@ -130,12 +130,12 @@ def test_paired_donors_have_both_conditions():
     assert obs["donor"].nunique() == 3
 
 
-def test_cells_are_shared_out_evenly_between_donors():
+def test_cells_are_distributed_evenly_over_donors():
     obs = scrna(**(SMALL | {"n_cells": 61}), n_donors=4).obs
     assert sorted(obs["donor"].value_counts()) == [30, 30, 31, 31]
 
 
-def test_donors_differ_as_much_as_asked():
+def test_donors_differ_by_the_requested_effect():
     def spread_between_donors(effect):
         adata = scrna(n_cells=240, n_genes=800, n_donors=4, donor_effect=effect)
         control = adata[adata.obs["condition"] == "control"]
@@ -155,7 +155,7 @@ def test_cell_types_differ_in_their_markers_alone():
     assert np.abs(difference[marks == "none"]).mean() < 0.1
 
 
-def test_dropout_loses_counts_of_weak_genes_more_often():
+def test_dropout_affects_weakly_expressed_genes_more_often():
     kept, lost = (scrna(**SMALL, n_mean=0, n_spread=0, dropout=d).layers["counts"] for d in (0.0, 2.0))
     before, after = (np.asarray(c.mean(axis=0)).ravel() for c in (kept, lost))
     strong = before > np.quantile(before, 0.9)
@@ -174,7 +174,7 @@ def test_without_dispersion_counts_vary_less():
     assert excess(1.0) > 2 * excess(0.0)
 
 
-def test_roles_come_in_the_numbers_asked_for():
+def test_roles_have_the_requested_numbers_of_genes():
     truth = scrna(**SMALL, n_mean=7, n_spread=11, module_size=13).var["truth"]
     assert truth.value_counts(sort=False).tolist() == [800 - 44, 7, 11, 13, 13]
 
@@ -184,6 +184,6 @@ def test_an_odd_number_of_unpaired_donors_is_refused_with_advice():
         scrna(**SMALL, n_donors=5)
 
 
-def test_too_few_genes_for_the_roles_says_how_many_would_do():
-    with pytest.raises(ValueError, match=r"n_genes=400 .* take 600 or more"):
+def test_too_few_genes_for_the_roles_are_refused_with_the_number_needed():
+    with pytest.raises(ValueError, match=r"n_genes=400 .* choose at least 600"):
         scrna(n_cells=20, n_genes=400)

@@ -52,7 +52,7 @@ def test_another_seed_gives_other_numbers(toy):
 
 
 @EVERY_TOY
-def test_global_random_state_is_left_alone(toy):
+def test_the_global_random_state_is_not_changed(toy):
     np.random.seed(3)  # noqa: NPY002
     expected = np.random.random()  # noqa: NPY002
     np.random.seed(3)  # noqa: NPY002
@@ -92,7 +92,7 @@ def test_shape_is_that_of_the_paper(toy, n_features, conditions):
 
 
 @pytest.mark.parametrize("toy", ["newly_connected", "three_conditions"])
-def test_groups_are_correlated_in_their_own_condition_and_in_no_other(toy):
+def test_groups_are_correlated_in_their_condition_only(toy):
     adata = large(toy)
     conditions = adata.obs["condition"].cat.categories
     for own in conditions:
@@ -142,10 +142,10 @@ def test_noise_has_the_standard_deviation_of_the_paper():
 @pytest.mark.parametrize("split", [20, 25])
 def test_parts_of_a_connected_group_lose_only_their_connection(split):
     adata = datasets.subsets_of_connected(n_obs=2000, split=split)
-    whole, parted = adata.varp["covariance_A"], adata.varp["covariance_B"]
+    whole, separate = adata.varp["covariance_A"], adata.varp["covariance_B"]
     first, second = slice(100, 100 + split), slice(100 + split, 200)
-    np.testing.assert_array_equal(whole[first, first], parted[first, first])
-    np.testing.assert_array_equal(whole[second, second], parted[second, second])
+    np.testing.assert_array_equal(whole[first, first], separate[first, first])
+    np.testing.assert_array_equal(whole[second, second], separate[second, second])
     assert across(part(adata, "A", "B1"), part(adata, "A", "B2")) > 0.5
     assert across(part(adata, "B", "B1"), part(adata, "B", "B2")) < 0.05
 
@@ -154,7 +154,7 @@ def test_nothing_is_particular_to_the_condition_whose_group_is_whole():
     assert datasets.subsets_of_connected(n_obs=5).var["truth_A"].unique().tolist() == ["background"]
 
 
-def test_each_condition_parts_a_group_of_the_other():
+def test_each_condition_splits_a_group_of_the_other():
     adata = large("split_both_ways")
     for condition, other in ("AB", "BA"):
         first, second = f"{condition}1", f"{condition}2"
@@ -181,14 +181,14 @@ def test_partial_correlation_grows_with_p():
     assert levels[-1] - levels[0] > 0.5
 
 
-def test_planted_groups_have_the_correlation_asked_for():
+def test_planted_groups_have_the_requested_correlation():
     adata = datasets.planted_groups(**PLANTED, n_obs=4000, rho=0.3)
     for block, condition in [("A1", "A"), ("A2", "A"), ("B2", "B"), ("shared_1", "A"), ("shared_1", "B")]:
         assert within(part(adata, condition, block)) == pytest.approx(0.3, abs=0.04)
     assert within(part(adata, "B", "A1")) < 0.03
 
 
-def test_planted_groups_leave_mean_and_variance_alone():
+def test_planted_groups_do_not_change_mean_and_variance():
     adata = datasets.planted_groups(**PLANTED, n_obs=4000, rho=0.8)
     for condition in "AB":
         values = part(adata, condition)
@@ -207,7 +207,7 @@ def test_planted_groups_reproduce_from_their_seed_alone():
     assert not np.array_equal(first, other)
 
 
-def test_planted_groups_that_do_not_fit_say_how_many_features_would_do():
+def test_planted_groups_that_do_not_fit_are_refused_with_the_number_needed():
     with pytest.raises(ValueError, match=r"n_features=50 .* at least 60 features"):
         datasets.planted_groups(n_features=50, group_size=10)
 
@@ -222,6 +222,6 @@ def test_planted_groups_that_do_not_fit_say_how_many_features_would_do():
         (lambda: datasets.planted_groups(n_conditions=27), r"n_conditions=27 .* between 1 and 26"),
     ],
 )
-def test_a_bad_argument_is_named_with_what_would_do(call, message):
+def test_a_bad_argument_is_named_with_a_remedy(call, message):
     with pytest.raises(ValueError, match=message):
         call()

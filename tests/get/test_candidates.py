@@ -57,3 +57,17 @@ def test_a_column_that_is_all_missing_is_left_out(adata):
 
 def test_data_without_columns_has_none():
     assert dn.get.candidate_conditions(ad.AnnData(np.ones((4, 2), dtype=np.float32))).empty
+
+
+def test_samples_repeat_and_are_no_measurements(adata):
+    adata.obs["cell"] = adata.obs_names
+    adata.obs["pair"] = np.repeat(np.arange(60).astype(str), 2)
+    table = dn.get.candidate_samples(adata)
+    assert set(table.index) == {"condition", "donor", "subject", "pair"}
+    assert table.loc["donor"].to_dict() == {"levels": 6, "smallest": 20, "largest": 20}
+
+
+def test_columns_with_one_name_are_no_trouble(adata):
+    adata.obs.columns = ["condition", "donor", "donor", "age"]
+    assert dn.get.candidate_conditions(adata).index.tolist() == ["condition", "donor"]
+    assert dn.get.candidate_samples(adata).index.tolist() == ["condition", "donor"]

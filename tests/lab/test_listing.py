@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import json
-import runpy
+import re
 import sys
 from pathlib import Path
 
@@ -13,8 +14,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "lab" / "kernel" / "listing.py"
-KERNEL = runpy.run_path(str(SOURCE))
+import diffnb as dn
+from diffnb import _candidates
+
+ROOT = Path(__file__).parents[2]
+
+
+def embedded():
+    """The text that travels to the kernel, put together as lab/scripts/embed.mjs does."""
+    listing = (ROOT / "lab" / "kernel" / "listing.py").read_text(encoding="utf-8")
+    rules = Path(_candidates.__file__).read_text(encoding="utf-8")
+    text, n_replaced = re.subn(r"^from diffnb\._candidates import .*$", lambda _: rules, listing, flags=re.M)
+    assert n_replaced == 1
+    return text
+
+
+KERNEL = {"__name__": "listing"}
+exec(compile(embedded(), "listing", "exec"), KERNEL)
 HOSTILE = ["<img src=x onerror=alert(1)>", 'it\'s "quoted"', "two\nlines", "back\\slash", "σ 🧬", "\ud800", "]]>"]
 
 
@@ -29,7 +45,7 @@ def columns(adata):
     return {column["name"]: column["levels"] for column in ask({"adata": adata})["objects"][0]["columns"]}
 
 
-def test_objects_are_listed_with_shape_and_conditions_in_the_order_of_their_birth(adata):
+def test_objects_are_listed_with_shape_and_conditions_in_the_order_of_their_creation(adata):
     answer = ask({"zeta": adata, "number": 3, "alpha": adata[:30]})
     assert [o["name"] for o in answer["objects"]] == ["zeta", "alpha"]
     first, second = answer["objects"]
@@ -44,22 +60,65 @@ def test_columns_are_those_that_the_tools_would_take(adata):
     adata.obs["one"] = "same"
     adata.obs["passed"] = np.arange(120) % 2 == 0
     assert columns(adata) == {"condition": 2, "passed": 2, "subject": 3, "donor": 6}
-    from diffnb._validate import _could_be_conditions
-
-    assert len(_could_be_conditions(adata.obs)) == 4
 
 
-def test_what_cannot_be_counted_is_no_condition(adata):
-    adata.obs["lists"] = [[i % 2] for i in range(120)]
-    assert "lists" not in columns(adata)
+#: columns of 120 observations, and whether they could hold conditions
+TABLE = {
+    "texts": (np.repeat(["a", "b"], 60), True),
+    "categories": (pd.Categorical(np.repeat(["a", "b", "c"], 40)), True),
+    "booleans": (np.arange(120) % 2 == 0, True),
+    "integers": (np.arange(120) % 4, True),
+    "integers as floats": (np.arange(120) % 4 * 1.0, True),
+    "integers as floats with gaps": (np.where(np.arange(120) < 9, np.nan, np.arange(120) % 4), True),
+    "nullable integers": (pd.array([*[0, 1] * 59, None, None], dtype="Int64"), True),
+    "codes written with a fraction": (np.repeat([0.5, 1.5], 60), False),
+    "categories of fractions": (pd.Categorical(np.repeat([0.5, 1.5], 60)), True),
+    "texts with gaps": (np.repeat(["a", "b", None], 40), True),
+    "forty texts": (np.repeat([f"{i:02}" for i in range(40)], 3), True),
+    "sixty texts": (np.repeat([f"{i:02}" for i in range(60)], 2), False),
+    "twenty-one integers": (np.arange(120) % 21, False),
+    "twenty integers": (np.arange(120) % 20, True),
+    "a text each": ([f"cell {i}" for i in range(120)], False),
+    "one text": (["same"] * 120, False),
+    "measurements": (np.linspace(0, 1, 120), False),
+    "counts": (np.arange(120), False),
+    "nothing": ([None] * 120, False),
+    "lists": ([[i % 2] for i in range(120)], False),
+}
 
 
-def test_strings_of_very_many_rows_are_counted_in_some_and_said_so():
+@pytest.mark.parametrize("kind", list(TABLE))
+def test_the_sidebar_the_errors_and_the_table_of_candidates_agree(adata, kind):
+    values, could_be = TABLE[kind]
+    adata.obs = pd.DataFrame({"it": values}, index=adata.obs_names)
+    assert ("it" in columns(adata)) == could_be
+    candidates = dn.get.candidate_conditions(adata)
+    assert (candidates.get("levels", pd.Series(dtype=int)).get("it", 0) >= 2) == could_be
+    with pytest.raises(ValueError, match="not a column") as error:
+        dn.tl.scorecard(adata, "another")
+    assert ("could be conditions: 'it'" in str(error.value)) == could_be
+
+
+@pytest.mark.parametrize("kind", [kind for kind, (_, could_be) in TABLE.items() if could_be])
+def test_a_column_that_is_offered_is_taken(adata, kind):
+    adata.obs = pd.DataFrame({"it": TABLE[kind][0]}, index=adata.obs_names)
+    dn.tl.scorecard(adata, "it", groups=list(adata.obs["it"].dropna().unique())[:2])
+    assert "scorecard" in adata.uns
+
+
+def test_the_text_runs_on_old_pythons_and_needs_no_package():
+    tree = ast.parse(embedded(), feature_version=(3, 8))
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {getattr(node, "module", None) or alias.name for node in imports for alias in node.names}
+    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_levels_of_very_many_rows_are_counted_in_some_and_marked():
     obs = pd.DataFrame({"arm": np.tile(["a", "b", "c"], 100_000)}, index=np.arange(300_000).astype(str))
-    found = KERNEL["condition_columns"](obs)
-    assert [(c["name"], c["exact"]) for c in found] == [("arm", False)]
-    assert 2 <= found[0]["levels"] <= 3
-    assert KERNEL["condition_columns"](obs.astype("category")) == [{"name": "arm", "levels": 3, "exact": True}]
+    (found,) = KERNEL["columns"](obs)
+    assert (found["name"], found["exact"]) == ("arm", False)
+    assert 2 <= found["levels"] <= 3
+    assert KERNEL["columns"](obs.astype("category")) == [{"name": "arm", "levels": 3, "exact": True}]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

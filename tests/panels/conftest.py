@@ -19,7 +19,7 @@ def computed():
 
 @pytest.fixture
 def toy(computed):
-    """The same for one test."""
+    """A copy of it for one test."""
     return computed.copy()
 
 
@@ -30,7 +30,7 @@ def fresh():
 
 @pytest.fixture
 def positive():
-    """Few features without negative values, which scanpy's fold changes do not take."""
+    """Few features without negative values, for which scanpy's fold changes are undefined."""
     adata = dn.datasets.nuisance_factor(n_obs=60, n_features=40)
     adata.X = abs(adata.X)
     return adata

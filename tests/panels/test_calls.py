@@ -47,9 +47,9 @@ def test_only_what_differs_from_the_defaults_is_written():
     assert call.line() == 'dn.tl.disc(adata, "condition", n_permutations=99)'
 
 
-def test_true_is_told_from_one():
+def test_true_is_distinguished_from_one():
     call = Call("dn.tl.disc", ("condition",), {"n_components": True, "project_trivial": 1})
-    assert call.told == {"n_components": True, "project_trivial": 1}
+    assert call.non_default_kwargs == {"n_components": True, "project_trivial": 1}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,7 +74,7 @@ def test_a_result_has_a_name_and_may_be_queried(toy):
     assert call.run(toy)["component"].unique().tolist() == [1]
 
 
-def test_keys_tell_results_apart():
+def test_results_are_identified_by_their_key():
     assert Call("dn.tl.disc", (), {"key_added": "mine"}).key == "mine"
     assert Call("dn.tl.disc").key == "disc"
     assert Call("dn.tl.meta_features").key == "meta_features"

@@ -34,7 +34,7 @@ def reproduced(tmp_path_factory):
     folder = tmp_path_factory.mktemp("code")
     toy, moved = dn.datasets.newly_connected(n_obs=60), dn.datasets.nuisance_factor(n_obs=80, n_features=40)
     positive = moved.copy()
-    positive.X = abs(positive.X)  # scanpy's fold changes take no others
+    positive.X = abs(positive.X)  # scanpy's fold changes are undefined for negative values
     panels = {
         "disc": (toy, dn.panels.disc, {"n_permutations": 5, "n_components": 3, "n_bootstraps": 2, "scorecard": True}),
         "sparda": (moved, dn.panels.sparda, {"n_permutations": 4, "standardize": "within"}),

@@ -3,21 +3,21 @@ import pytest
 import diffnb as dn
 from diffnb.panels import _choices as choices
 from diffnb.panels._controls import (
-    auto_count,
-    choice,
-    count,
+    checkbox,
     describe,
-    number,
-    offer,
+    dropdown,
+    integer_field,
+    integer_or_auto,
+    multi_select,
+    number_field,
+    on_user_change,
     parameters_of,
-    several,
-    switch,
-    watch,
+    set_options,
 )
 
 
-def test_a_choice_starts_with_the_first_and_none_is_a_choice():
-    control = choice("layer", [("X", None), ("counts", "counts")])
+def test_a_dropdown_starts_with_the_first_option_and_none_is_an_option():
+    control = dropdown("layer", [("X", None), ("counts", "counts")])
     assert control.value is None
     assert control.widget.label == "X"
     control.put("counts")
@@ -29,13 +29,13 @@ def test_a_choice_starts_with_the_first_and_none_is_a_choice():
 
 @pytest.mark.parametrize(("text", "means"), [("auto", "auto"), ("", "auto"), (" 25 ", 25), ("ten", "ten"), ("-3", -3)])
 def test_a_number_or_auto(text, means):
-    control = auto_count("n_neighbors")
+    control = integer_or_auto("n_neighbors")
     control.widget.value = text
     assert control.value == means
 
 
-def test_auto_may_stand_for_none():
-    control = auto_count("n_features", means=None)
+def test_auto_may_mean_none():
+    control = integer_or_auto("n_features", auto=None)
     assert control.value is None
     control.put(7)
     assert control.value == 7
@@ -44,7 +44,7 @@ def test_auto_may_stand_for_none():
 
 
 def test_all_of_several_is_none():
-    control = several("groups", ["A", "B", "C"])
+    control = multi_select("groups", ["A", "B", "C"])
     assert control.value is None
     control.put(["A", "C"])
     assert control.value == ["A", "C"]
@@ -53,22 +53,22 @@ def test_all_of_several_is_none():
 
 
 def test_numbers_and_switches():
-    assert count("n_permutations", 3, at_most=10).value == 3
-    assert number("scale", 5.0).value == 5.0
-    assert switch("local", True).value is True
+    assert integer_field("n_permutations", 3, at_most=10).value == 3
+    assert number_field("scale", 5.0).value == 5.0
+    assert checkbox("local", True).value is True
 
 
-def test_offering_keeps_what_is_chosen_and_calls_nobody():
+def test_new_options_keep_the_selected_one_and_trigger_no_callback():
     called = []
-    control = choice("group", ["A", "B"])
-    watch(control.widget, lambda: called.append(control.value))
+    control = dropdown("group", ["A", "B"])
+    on_user_change(control.widget, lambda: called.append(control.value))
     control.put("B")
     assert called == ["B"]
-    offer(control, ["B", "C"])
+    set_options(control, ["B", "C"])
     assert control.value == "B"
-    offer(control, ["D", "E"], "E")
+    set_options(control, ["D", "E"], "E")
     assert control.value == "E"
-    offer(control, [])
+    set_options(control, [])
     assert control.value is None
     assert called == ["B"]
 
@@ -81,9 +81,9 @@ def test_the_docs_of_every_argument_are_found(name):
     assert set(parameters_of(function)) == set(inspect.signature(function).parameters)
 
 
-def test_controls_say_what_the_docs_say():
-    control = count("n_permutations", 0)
-    describe([control, count("nonsense", 0)], dn.tl.disc)
+def test_tooltips_are_the_descriptions_of_the_arguments():
+    control = integer_field("n_permutations", 0)
+    describe([control, integer_field("nonsense", 0)], dn.tl.disc)
     assert control.widget.tooltip.startswith("Permutations for p-values")
 
 
@@ -105,7 +105,7 @@ def test_data_without_conditions_is_refused(adata):
 
 def test_conditions_follow_the_column(adata):
     by = choices.groupby(adata, {})
-    groups, level = choices.groups(adata, by), choices.level("group", adata, by, empty="any")
+    groups, level = choices.groups(adata, by), choices.level("group", adata, by, default="any")
     by.put("donor")
     assert groups.widget.options == tuple(f"d{i}" for i in range(6))
     assert groups.value is None
@@ -122,6 +122,6 @@ def test_layers_samples_and_masks_are_those_of_the_data(adata):
     assert [o[0] for o in choices.mask_var(adata).widget.options] == ["all", "chosen"]
 
 
-def test_without_x_the_first_layer_is_taken(adata):
+def test_without_x_the_first_layer_is_the_default(adata):
     adata.X = None
     assert choices.layer(adata).value == "double"

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffnb.panels._feature_table import FIRST, MOST, PIECE, FeatureTable
+from diffnb.panels._feature_table import INITIAL_ROWS, MAX_CSV_LETTERS, MAX_ROWS, FeatureTable
 from diffnb.panels._marks import packed, unpacked
 
 
@@ -36,7 +36,7 @@ def ask(table, **content):
 
 
 @pytest.mark.parametrize("n", [0, 1, 8, 9, 100])
-def test_a_selection_goes_over_the_wire_and_back(n, rng):
+def test_a_selection_survives_packing_and_unpacking(n, rng):
     mask = rng.random(n) < 0.5
     assert unpacked(packed(mask), n).tolist() == mask.tolist()
     assert len(packed(mask)) == -(-n // 8)
@@ -47,13 +47,13 @@ def test_a_selection_that_is_too_short_selects_nothing_more():
 
 
 def test_only_the_first_rows_are_sent(table):
-    assert len(table.page["rows"]) == FIRST
+    assert len(table.page["rows"]) == INITIAL_ROWS
     assert table.page["found"] == table.page["all"] == 1000
 
 
-def test_the_largest_stand_first_and_missing_ones_last(table, frame):
+def test_the_largest_values_come_first_and_missing_ones_last(table, frame):
     order = frame["score"].sort_values(ascending=False).index
-    assert shown(table) == order[:FIRST].tolist()
+    assert shown(table) == order[:INITIAL_ROWS].tolist()
     table.window = [950, 1000]
     assert shown(table, 2)[-1] == ""
     table.order = [2, False]
@@ -67,12 +67,12 @@ def test_scrolling_sends_the_rows_in_view_and_never_too_many(table):
     assert table.page["start"] == 500
     assert len(table.page["rows"]) == 10
     table.window = [0, 1000]
-    assert len(table.page["rows"]) == MOST
+    assert len(table.page["rows"]) == MAX_ROWS
     table.window = [5000, 6000]
     assert len(table.page["rows"]) == 1
 
 
-def test_names_are_ordered_as_words(frame):
+def test_names_are_sorted_alphabetically(frame):
     table = FeatureTable()
     table.show(frame.iloc[:3].set_axis(["b", "A", "c"]), by="nothing")
     assert shown(table) == ["A", "b", "c"]
@@ -105,7 +105,7 @@ def test_a_row_that_is_not_there_selects_nothing(table, index):
     assert table.page["selected"] == 0
 
 
-def test_all_that_was_found_is_selected_then_shown_alone_then_cleared(table):
+def test_found_rows_are_selected_then_the_only_ones_shown_then_cleared(table):
     table.query = "gene77"
     ask(table, ask="select_found")
     table.query = ""
@@ -124,17 +124,17 @@ def test_numbers_are_short_and_yes_is_a_word(frame):
     assert shown(table, 4) == ["yes"]
 
 
-def test_csv_comes_in_pieces_that_make_the_table(table, frame):
+def test_the_csv_file_is_sent_in_pieces_that_make_up_the_table(table, frame):
     sent = []
     table.send = lambda content: sent.append(content)
     table.file_name = "mine.csv"
     big = pd.concat([frame] * 40)
-    table.show(big, by="count", down=False)
+    table.show(big, by="count", descending=False)
     ask(table, ask="csv")
     while sent[-1]["next"]:
         ask(table, ask="csv", **{"from": sent[-1]["next"]})
     assert len(sent) > 2
-    assert all(len(piece["text"]) <= PIECE for piece in sent)
+    assert all(len(piece["text"]) <= MAX_CSV_LETTERS for piece in sent)
     text = "".join(piece["text"] for piece in sent)
     import io
 
@@ -144,7 +144,7 @@ def test_csv_comes_in_pieces_that_make_the_table(table, frame):
     assert {piece["name"] for piece in sent} == {"mine.csv"}
 
 
-def test_csv_holds_what_is_found_in_the_order_shown(table):
+def test_the_csv_file_has_the_found_rows_in_the_order_shown(table):
     sent = []
     table.send = lambda content: sent.append(content)
     table.query = "gene99"

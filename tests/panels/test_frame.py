@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 import diffnb as dn
-from diffnb.panels import _frame, _pictured
+from diffnb.panels import _frame, _snapshot
 from diffnb.panels._calls import Call
-from diffnb.panels._pictures import HEADER, draw, mark_in_base64, marked
+from diffnb.panels._pictures import PNG_HEADER_BYTES, mark_in_base64, marked, render_png
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def test_a_run_stores_what_the_tool_stores(fresh, run):
     assert fresh.var["disc_A"].equals(alone.var["disc_A"])
 
 
-def test_stop_leaves_the_data_as_it_was(fresh):
+def test_stop_leaves_the_data_unchanged(fresh):
     before = fresh.copy()
     panel = dn.panels.disc(fresh)
     panel.set(n_permutations=100_000)
@@ -94,7 +94,7 @@ def test_results_for_other_features_than_there_are_now_are_not_stored(fresh):
     assert "disc" not in fresh.uns
 
 
-def test_a_view_and_a_file_on_disk_are_run_too(fresh, run, tmp_path):
+def test_panels_run_on_views_and_on_files_on_disk(fresh, run, tmp_path):
     view = fresh[:, :60]
     assert run(dn.panels.disc(view), n_components=2).status.state == "done"
     assert "disc" in view.uns
@@ -134,7 +134,7 @@ def test_progress_is_shown(fresh):
     assert (panel.status.step, panel.status.done, panel.status.total) == ("permutations", 3, 10)
 
 
-def test_results_that_are_there_are_shown_at_once_and_said_so(toy):
+def test_stored_results_are_shown_at_once_and_marked_as_such_in_the_code(toy):
     panel = dn.panels.disc(toy)
     assert panel.features.table.page["all"] == 250
     assert '# stored before this panel was opened, and not made by these lines: "disc"' in panel.code
@@ -142,13 +142,13 @@ def test_results_that_are_there_are_shown_at_once_and_said_so(toy):
     assert len(panel.pictures["Significance"].png) > 1000
 
 
-def test_before_a_run_there_is_nothing_to_see(fresh):
+def test_before_a_run_the_panel_is_empty(fresh):
     panel = dn.panels.disc(fresh)
     assert panel.pictures["Significance"].png == b""
     assert panel.code == "import diffnb as dn\n"
 
 
-def test_the_code_says_when_settings_have_changed_since(fresh, run):
+def test_a_note_appears_when_settings_have_changed_since_the_run(fresh, run):
     panel = run(dn.panels.disc(fresh), n_components=2)
     assert panel.code_view.note == ""
     panel.set(n_components=3)
@@ -179,14 +179,14 @@ def test_the_dark_theme_draws_light_text(toy):
     assert (dark[..., 3] == 0).mean() > 0.5  # the page shows through
 
 
-def test_a_figure_that_cannot_be_drawn_says_why(toy, monkeypatch):
+def test_the_error_replaces_a_figure_that_cannot_be_drawn(toy, monkeypatch):
     panel = dn.panels.disc(toy)
 
     def fails(*_, **__):
         raise ImportError("install <nilearn>")
 
-    monkeypatch.setattr(_frame, "draw", fails)
-    monkeypatch.setattr(_pictured, "still", fails)
+    monkeypatch.setattr(_frame, "render_png", fails)
+    monkeypatch.setattr(_snapshot, "render_image", fails)
     panel.redraw("Significance")
     assert panel.pictures["Significance"].png == b""
     assert panel.pictures["Significance"].empty == "install <nilearn>"
@@ -229,7 +229,7 @@ def test_a_new_panel_is_one_small_class(fresh, run):
     assert panel.snapshot().data.startswith(b"\x89PNG")
 
 
-def test_a_panel_that_says_nothing_is_empty(fresh, run):
+def test_a_panel_that_defines_nothing_is_empty(fresh, run):
     panel = run(_frame.Panel(fresh))
     assert panel.status.state == "done"
     assert panel.tab_names == ["Code"]
@@ -259,7 +259,7 @@ def test_a_click_on_run_while_running_does_nothing(fresh):
     assert panel.status.state == "stopped"
 
 
-def test_settings_that_make_no_call_are_told(fresh, monkeypatch):
+def test_settings_that_make_no_call_show_the_error(fresh, monkeypatch):
     panel = dn.panels.disc(fresh)
 
     def wrong():
@@ -271,7 +271,7 @@ def test_settings_that_make_no_call_are_told(fresh, monkeypatch):
     panel._write_code()
 
 
-# ---- where nothing is alive ----
+# ---- static pictures ----
 
 
 def test_the_snapshot_is_a_picture_and_a_file(toy, tmp_path):
@@ -282,7 +282,7 @@ def test_the_snapshot_is_a_picture_and_a_file(toy, tmp_path):
     assert picture.data == (tmp_path / "panel.png").read_bytes()
 
 
-def test_the_snapshot_of_a_panel_that_did_not_run_says_so(fresh):
+def test_the_snapshot_notes_that_the_panel_was_not_run(fresh):
     assert dn.panels.disc(fresh).summary() == ["120 observations × 250 features. Not run yet."]
 
 
@@ -302,12 +302,12 @@ def test_a_marked_picture_is_still_a_picture():
     image.load()
     assert image.text == {"diffnb": "abc"}
     assert image.getpixel((0, 0)) == (255, 0, 0)
-    assert HEADER % 3 == 0
+    assert PNG_HEADER_BYTES % 3 == 0
     assert mark_in_base64("abc") in base64.b64encode(png).decode()
 
 
 class Shown:
-    """Collects what a notebook would be shown."""
+    """Collects what a notebook would display."""
 
     def __init__(self):
         self.bundles, self.updates = [], []
@@ -338,7 +338,7 @@ def test_showing_a_panel_leaves_the_widget_and_a_picture(toy, shown):
     assert len(still["image/png"]) > 20_000, "the figures are there at once where there are results"
 
 
-def test_a_run_brings_the_picture_up_to_date(fresh, shown, run):
+def test_a_run_updates_the_picture(fresh, shown, run):
     panel = dn.panels.disc(fresh)
     panel._ipython_display_()
     before = shown.bundles[-1][0]["image/png"]
@@ -348,11 +348,11 @@ def test_a_run_brings_the_picture_up_to_date(fresh, shown, run):
 
 def test_only_the_last_of_two_pictures_is_finished(toy, shown, monkeypatch):
     waiting = []
-    monkeypatch.setattr(_pictured, "in_pieces", waiting.append)
+    monkeypatch.setattr(_snapshot, "run_in_steps", waiting.append)
     panel = dn.panels.disc(toy)
     panel._ipython_display_()
-    panel.leave_picture()
-    panel.leave_picture()
+    panel.update_picture()
+    panel.update_picture()
     first, second = waiting
     next(first)
     next(second)
@@ -361,8 +361,8 @@ def test_only_the_last_of_two_pictures_is_finished(toy, shown, monkeypatch):
     assert len(shown.updates) == 1
 
 
-def test_who_waits_has_the_picture_too(fresh, shown, monkeypatch, run):
-    monkeypatch.setattr(_pictured, "in_pieces", lambda steps: None)
+def test_waiting_completes_the_picture(fresh, shown, monkeypatch, run):
+    monkeypatch.setattr(_snapshot, "run_in_steps", lambda steps: None)
     panel = dn.panels.disc(fresh)
     panel._ipython_display_()
     run(panel, n_components=2)
@@ -374,11 +374,11 @@ def test_the_text_of_a_panel_is_short(fresh):
 
 
 def test_errors_are_one_line():
-    assert _frame.sentence(KeyError("no results\nunder key")) == "no results under key"
-    assert _frame.sentence(RuntimeError()) == "RuntimeError"
+    assert _frame.error_message(KeyError("no results\nunder key")) == "no results under key"
+    assert _frame.error_message(RuntimeError()) == "RuntimeError"
 
 
 def test_drawing_returns_bytes_and_a_width(toy):
-    png, width = draw(Call("dn.pl.disc_significance"), toy, dark=False)
+    png, width = render_png(Call("dn.pl.disc_significance"), toy, dark=False)
     assert png.startswith(b"\x89PNG")
     assert 300 < width < 600

@@ -1,4 +1,4 @@
-"""Names that are markup or code stay names, wherever a panel shows them."""
+"""Names that are markup or code are shown as text by every panel."""
 
 import ast
 import html
@@ -15,7 +15,7 @@ SMALL = {"disc": {"n_components": 2}, "sparda": {"n_features": 5}, "compare": {"
 
 
 def widgets_of(widget):
-    """All widgets below one."""
+    """All descendants of a widget."""
     for child in getattr(widget, "children", ()):
         yield child
         yield from widgets_of(child)
@@ -37,12 +37,12 @@ def test_no_widget_that_renders_markup_holds_a_raw_name(hostile, name, run):
     assert not any("<img" in value or "<script" in value for value in rendered)
 
 
-def test_names_are_there_as_text(hostile):
+def test_names_are_escaped(hostile):
     panel = dn.panels.explore(hostile)
     assert html.escape(EVIL) in panel.columns.value
 
 
-def test_the_code_is_what_it_would_be_with_any_other_names(hostile, run):
+def test_names_do_not_change_the_structure_of_the_code(hostile, run):
     panel = run(dn.panels.disc(hostile), n_components=2)
     panel.features.select(hostile.var_names[:20])
     panel.features.column.value = EVIL

@@ -1,11 +1,11 @@
-"""Each panel by itself: settings in, calls and tables out."""
+"""Each panel: from settings to calls and tables."""
 
 import anndata as ad
 import numpy as np
 import pytest
 
 import diffnb as dn
-from diffnb.panels._panels import METHODS
+from diffnb.panels._panels import PANEL_TITLES
 
 pytestmark = pytest.mark.slow
 
@@ -19,7 +19,7 @@ def test_disc_has_the_tabs_of_the_method(toy):
     assert panel.tab_names == ["Significance", "Features", "Groups", "Observations", "Code"]
 
 
-def test_disc_shows_the_condition_that_is_chosen(toy):
+def test_disc_shows_the_selected_condition(toy):
     panel = dn.panels.disc(toy)
     assert [o[0] for o in panel.group.widget.options] == ["A", "B"]
     panel.group.put("B")
@@ -27,7 +27,7 @@ def test_disc_shows_the_condition_that_is_chosen(toy):
     np.testing.assert_array_equal(panel.features.frame["score"], dn.get.disc(toy, group="B")["score"])
 
 
-def test_disc_runs_the_scorecard_too_where_asked_for(fresh, run):
+def test_disc_runs_the_scorecard_if_selected(fresh, run):
     panel = run(dn.panels.disc(fresh), scorecard=True, n_components=2)
     assert 'dn.tl.scorecard(adata, "condition")' in panel.code
     assert "kind" in panel.features.frame.columns
@@ -61,7 +61,7 @@ def test_map_and_table_share_a_selection(toy):
     assert view.map.selection[1] == 0b10
 
 
-def test_a_selection_outlives_the_theme_and_the_condition(toy):
+def test_a_selection_survives_a_change_of_theme_or_condition(toy):
     panel = dn.panels.disc(toy)
     panel.features.select(["feature_003"])
     panel.status.dark = True
@@ -79,17 +79,17 @@ def test_a_selection_is_saved_with_its_line(toy):
     panel.features.save_button.click()
     assert toy.var_names[toy.var["my pick"]].tolist() == ["feature_002", "feature_005"]
     assert 'adata.var["my pick"] = adata.var_names.isin(["feature_002", "feature_005"])' in panel.code
-    assert panel.features.said.value == "2 features saved."
+    assert panel.features.message.value == "2 features saved."
     panel.features.column.value = " "
     panel.features.save()
-    assert panel.features.said.value == "Give the column a name first."
+    assert panel.features.message.value == "Enter a name for the column."
 
 
-def test_observations_are_drawn_on_the_embedding_that_is_chosen(toy, rng):
+def test_observations_are_drawn_on_the_selected_embedding(toy, rng):
     toy.obsm["X_umap"] = rng.normal(size=(toy.n_obs, 2))
     toy.obsm["flat"] = rng.normal(size=(toy.n_obs, 1))
     panel = dn.panels.disc(toy)
-    assert [o[0] for o in panel.basis.widget.options] == ["first found", "X_umap"]
+    assert [o[0] for o in panel.basis.widget.options] == ["automatic", "X_umap"]
     panel.basis.put("X_umap")
     panel.group.put("A")
     assert 'dn.pl.disc_observations(adata, group="A", basis="X_umap")' in panel.code
@@ -102,7 +102,7 @@ def test_observations_are_drawn_on_the_embedding_that_is_chosen(toy, rng):
         (lambda: dn.datasets.nback_fmri(n_subjects=1, n_blocks=1), "dn.pl.feature_brain"),
     ],
 )
-def test_features_that_lie_somewhere_are_shown_there(data, line, run):
+def test_features_with_positions_are_shown_there(data, line, run):
     panel = run(dn.panels.disc(data()), n_components=2)
     assert panel.status.state == "done", panel.status.message
     tab(panel, "Observations")
@@ -174,7 +174,7 @@ def test_informed_shows_embedding_clusters_and_covariance(run):
     assert panel.pictures["Clusters"].png == b""
     assert "number of clusters was given" in panel.pictures["Clusters"].empty
     assert panel.features.frame["cluster"].nunique() == 18
-    panel.across.put(3)
+    panel.x_component.put(3)
     assert "components=(3, 2)" in panel.code
 
 
@@ -191,7 +191,7 @@ def test_informed_local_metrics_have_clusters_and_no_directions(run):
     adata = dn.datasets.two_types(n_obs=40)
     panel = run(dn.panels.informed(adata), n_clusters=18, local=True)
     assert panel.status.state == "done", panel.status.details
-    assert panel.features.map.axes[0] == "place"
+    assert panel.features.map.axes[0] == "position"
 
 
 def test_compare_ranks_every_method(positive, run):
@@ -210,7 +210,7 @@ def test_compare_ranks_every_method(positive, run):
     assert panel.features.frame["found_by"].str.contains("DiSC").sum() == 10
 
 
-def test_compare_runs_only_what_is_chosen(fresh, run):
+def test_compare_runs_only_the_selected_methods(fresh, run):
     panel = run(dn.panels.compare(fresh), methods=["DiSC"], n_top=10)
     assert "compare_sparda" not in fresh.uns
     assert panel.features.map.axes == ["DiSC", "DiSC"]
@@ -219,7 +219,7 @@ def test_compare_runs_only_what_is_chosen(fresh, run):
 
 
 @pytest.mark.parametrize("name", ["sparda", "dufs", "informed", "compare"])
-def test_results_of_an_earlier_call_are_shown_in_the_dark_too(name, positive):
+def test_results_of_an_earlier_call_are_shown_in_a_dark_theme_too(name, positive):
     tools = {"sparda": lambda: dn.tl.sparda(positive, "condition", n_features=4)}
     tools["dufs"] = lambda: dn.tl.dufs(positive, n_steps=5)
     tools["informed"] = lambda: dn.tl.informed_distance(positive, n_clusters=4)
@@ -264,10 +264,10 @@ def test_explore_opens_every_method_there_is(adata):
         button.click()
         assert panel.chosen == name, panel.status.message
         assert f"dn.panels.{name}(adata" in panel.code
-    assert set(panel._buttons) == set(METHODS) == set(dn.panels.__all__) - {"explore"}
+    assert set(panel._buttons) == set(PANEL_TITLES) == set(dn.panels.__all__) - {"explore"}
 
 
-def test_explore_of_data_without_conditions_says_so():
+def test_explore_explains_that_data_have_no_conditions():
     panel = dn.panels.explore(ad.AnnData(np.ones((5, 3), dtype=np.float32)))
     assert panel.controls["groupby"].value is None
     assert panel.open_panel("disc") is None
@@ -280,14 +280,14 @@ def test_explore_has_a_picture(adata):
     assert any(line.startswith("obs['condition']: 2 levels") for line in lines)
 
 
-def test_a_column_that_turned_into_a_measurement_says_so(adata):
+def test_a_column_that_became_a_measurement_is_explained(adata):
     panel = dn.panels.explore(adata)
     adata.obs["condition"] = np.linspace(0.1, 1, adata.n_obs)
-    panel._count()
+    panel._list_levels()
     assert "bin it into categories first" in panel.levels.value
 
 
-def test_many_levels_are_cut(adata):
+def test_only_the_first_of_many_levels_are_listed(adata):
     adata.obs["plate"] = [f"p{i % 20}" for i in range(adata.n_obs)]
     panel = dn.panels.explore(adata)
     panel.controls["groupby"].put("plate")
@@ -295,14 +295,14 @@ def test_many_levels_are_cut(adata):
 
 
 @pytest.mark.parametrize("name", ["disc", "sparda", "dufs", "informed", "compare"])
-def test_every_control_is_labelled_and_told_of(name, adata):
+def test_every_control_has_a_label_and_a_tooltip(name, adata):
     panel = getattr(dn.panels, name)(adata)
     for control in panel.controls.values():
         assert control.widget.description, control.name
         assert control.widget.tooltip or control.name in ("scorecard", "laplacian_score") or name == "compare"
 
 
-def test_the_condition_with_most_of_its_own_is_shown_first(adata):
+def test_the_condition_with_the_largest_sigma_is_shown_first(adata):
     dn.tl.disc(adata, "condition", standardize="within")
     sigma = dn.get.disc_significance(adata).query("component == 1").set_index("group")["sigma"]
     assert sigma["stim"] > sigma["ctrl"]

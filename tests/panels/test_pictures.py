@@ -3,11 +3,11 @@ import numpy as np
 import pytest
 
 from diffnb.panels import _pictures
-from diffnb.panels._pictures import draw
+from diffnb.panels._pictures import render_png
 
 
 class Noise:
-    """Stands for a `pl` call that draws very many points."""
+    """Replaces a `pl` call that draws very many points."""
 
     def __init__(self, size):
         self.size = size
@@ -20,13 +20,13 @@ class Noise:
 
 
 @pytest.mark.parametrize("size", [4, 200])
-def test_pictures_are_light_enough_to_send_and_as_wide_as_the_figure(size):
-    data, width = draw(Noise(size), None, dark=False)
-    assert len(data) <= _pictures.HEAVY
-    assert width == 4 * _pictures.PLAIN
+def test_pictures_are_small_enough_to_send_and_as_wide_as_the_figure(size):
+    data, width = render_png(Noise(size), None, dark=False)
+    assert len(data) <= _pictures.MAX_PICTURE_BYTES
+    assert width == 4 * _pictures.SCREEN_DPI
 
 
-def test_what_no_resolution_makes_light_is_drawn_with_the_least(monkeypatch):
-    monkeypatch.setattr(_pictures, "HEAVY", 10)
-    data, width = draw(Noise(4), None, dark=False)
-    assert int.from_bytes(data[16:20], "big") == width == 4 * _pictures.DPI[-1]
+def test_pictures_that_are_always_too_large_have_the_lowest_resolution(monkeypatch):
+    monkeypatch.setattr(_pictures, "MAX_PICTURE_BYTES", 10)
+    data, width = render_png(Noise(4), None, dark=False)
+    assert int.from_bytes(data[16:20], "big") == width == 4 * _pictures.PICTURE_DPIS[-1]

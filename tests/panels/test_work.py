@@ -6,7 +6,7 @@ import pytest
 
 from diffnb.core.runtime.progress import bar
 from diffnb.panels import _work
-from diffnb.panels._work import Stopped, Worker, in_pieces, on_main
+from diffnb.panels._work import Stopped, Worker, on_main, run_in_steps
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def steps():
 
 @pytest.fixture
 def worker(outcomes, steps):
-    return Worker(lambda *told: steps.append(told), outcomes.append)
+    return Worker(lambda *step: steps.append(step), outcomes.append)
 
 
 def test_delivers_what_the_work_returned(worker, outcomes):
@@ -42,7 +42,7 @@ def test_an_error_is_delivered_with_its_traceback(worker, outcomes):
     assert "in work" in outcomes[0].trace
 
 
-def test_stop_reaches_work_that_never_looks(worker, outcomes):
+def test_stop_interrupts_work_without_a_progress_bar(worker, outcomes):
     def work():
         while True:
             sum(range(100))
@@ -57,7 +57,7 @@ def test_stop_reaches_work_that_never_looks(worker, outcomes):
     assert outcomes[0].value is None
 
 
-def test_stop_is_not_held_up_by_work_that_catches_everything(worker, outcomes):
+def test_stop_interrupts_work_that_catches_every_exception(worker, outcomes):
     def work():
         while True:
             try:
@@ -72,7 +72,7 @@ def test_stop_is_not_held_up_by_work_that_catches_everything(worker, outcomes):
     assert outcomes[0].stopped
 
 
-def test_stop_reaches_a_bar_at_its_next_step(worker, outcomes):
+def test_stop_ends_a_progress_bar_at_its_next_step(worker, outcomes):
     seen = []
 
     def work():
@@ -88,7 +88,7 @@ def test_stop_reaches_a_bar_at_its_next_step(worker, outcomes):
     assert len(seen) < 1000
 
 
-def test_stop_as_the_work_ends_is_one_outcome_either_way(worker, outcomes):
+def test_stop_at_the_end_of_the_work_gives_exactly_one_outcome(worker, outcomes):
     for _ in range(40):
         worker.start(lambda: sum(range(20_000)))
         worker.stop()
@@ -98,7 +98,7 @@ def test_stop_as_the_work_ends_is_one_outcome_either_way(worker, outcomes):
     assert all(o.stopped or o.value == sum(range(20_000)) for o in outcomes)
 
 
-def test_progress_is_told_by_another_thread(worker, steps):
+def test_progress_is_reported_by_another_thread(worker, steps):
     def work():
         for _ in bar(range(6), desc="steps"):
             time.sleep(0.1)
@@ -110,10 +110,10 @@ def test_progress_is_told_by_another_thread(worker, steps):
     assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
 
 
-def test_a_second_run_is_refused_while_one_is_under_way(worker):
+def test_a_second_run_is_refused_while_one_is_in_progress(worker):
     go = threading.Event()
     worker.start(lambda: go.wait(10))
-    with pytest.raises(RuntimeError, match="a run is under way"):
+    with pytest.raises(RuntimeError, match="a run is in progress"):
         worker.start(lambda: None)
     assert worker.wait(0.01) is False
     go.set()
@@ -121,20 +121,20 @@ def test_a_second_run_is_refused_while_one_is_under_way(worker):
 
 
 @pytest.mark.filterwarnings("default")
-def test_warnings_of_the_work_are_noted_and_those_of_others_pass(worker, outcomes, monkeypatch):
+def test_warnings_of_the_work_are_collected_and_those_of_other_threads_shown(worker, outcomes, monkeypatch):
     elsewhere = []
     monkeypatch.setattr(warnings, "showwarning", lambda *args: elsewhere.append(str(args[0])))
-    go, said = threading.Event(), threading.Event()
+    go, warned = threading.Event(), threading.Event()
 
     def work():
-        said.wait(10)
+        warned.wait(10)
         warnings.warn("two constant features", UserWarning, stacklevel=1)
         go.set()
 
     worker.start(work)
     time.sleep(0.05)
     warnings.warn("not the worker's", UserWarning, stacklevel=1)
-    said.set()
+    warned.set()
     assert go.wait(10)
     worker.wait(10)
     assert outcomes[0].notes == ["two constant features"]
@@ -142,7 +142,7 @@ def test_warnings_of_the_work_are_noted_and_those_of_others_pass(worker, outcome
 
 
 class Loop:
-    """Stands for the loop of a kernel: does nothing until told."""
+    """Replaces the loop of a kernel; runs its callbacks on `turn` only."""
 
     def __init__(self):
         self.calls = []
@@ -176,7 +176,7 @@ def test_in_a_kernel_results_wait_for_the_main_loop(worker, outcomes, loop):
     assert not worker.busy
 
 
-def test_waiting_in_a_cell_delivers_and_the_loop_finds_nothing_more(worker, outcomes, loop):
+def test_waiting_delivers_the_outcome_before_the_loop_does(worker, outcomes, loop):
     worker.start(lambda: 1)
     assert worker.wait(10)
     assert len(outcomes) == 1
@@ -184,7 +184,7 @@ def test_waiting_in_a_cell_delivers_and_the_loop_finds_nothing_more(worker, outc
     assert len(outcomes) == 1
 
 
-def test_work_that_can_wait_is_done_piece_by_piece(loop):
+def test_work_of_low_priority_is_done_step_by_step(loop):
     done = []
 
     def pieces():
@@ -192,7 +192,7 @@ def test_work_that_can_wait_is_done_piece_by_piece(loop):
             done.append(i)
             yield
 
-    in_pieces(pieces())
+    run_in_steps(pieces())
     assert done == []
     counts = []
     for _ in range(6):
@@ -204,11 +204,11 @@ def test_work_that_can_wait_is_done_piece_by_piece(loop):
 
 def test_without_a_kernel_it_is_done_at_once():
     done = []
-    in_pieces(iter([done.append(1)]))
+    run_in_steps(iter([done.append(1)]))
     assert done == [1]
 
 
-def test_only_other_threads_hand_over_to_the_main_one(loop):
+def test_only_other_threads_pass_calls_to_the_main_one(loop):
     done = []
     on_main(lambda: done.append("here"))
     other = threading.Thread(target=lambda: on_main(lambda: done.append("later")))
@@ -219,7 +219,7 @@ def test_only_other_threads_hand_over_to_the_main_one(loop):
     assert done == ["here", "later"]
 
 
-def test_stopped_is_no_ordinary_exception():
+def test_stopped_is_not_a_subclass_of_exception():
     assert not issubclass(Stopped, Exception)
 
 

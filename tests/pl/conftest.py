@@ -39,7 +39,7 @@ def three():
 
 @pytest.fixture(scope="package")
 def pixels():
-    """An image of which a corner is missing."""
+    """An image without one of its corners."""
     adata = dn.datasets.hyperspectral_tarp(size=20, n_bands=40)
     adata = adata[:, ~((adata.var["row"] < 4) & (adata.var["col"] < 5))].copy()
     dn.tl.disc(adata, "condition", n_components=3)
@@ -70,7 +70,7 @@ def hostile():
 
 @pytest.fixture
 def texts_of(monkeypatch):
-    """Texts that a figure draws: titles, labels, legends, and of the ticks those in view."""
+    """Texts that a figure draws: titles, labels, legends and visible ticks."""
 
     def find(figure):
         drawn, usual = [], Text.draw
@@ -90,7 +90,7 @@ def texts_of(monkeypatch):
 
 @pytest.fixture
 def overlaps():
-    """Pairs of texts that lie on one another."""
+    """Pairs of texts that overlap."""
 
     def find(texts):
         # half a pixel is rounding, not overlap
@@ -107,7 +107,7 @@ def overlaps():
 
 @pytest.fixture(scope="package")
 def wide():
-    """Results of 30,000 features, as `tl.disc` stores them, of few features with the others made up."""
+    """Results of 30,000 features in the form that `tl.disc` stores, copied from those of 250."""
     small = dn.datasets.newly_connected(n_obs=20)
     dn.tl.disc(small, "condition", n_components=2, n_clusters=3)
     table, n = small.varm["disc"], 30_000

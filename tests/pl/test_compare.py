@@ -12,14 +12,14 @@ def compared():
     return adata
 
 
-def test_a_panel_for_each_two_methods(compared):
+def test_each_pair_of_methods_has_a_panel(compared):
     figure = dn.pl.compare_ranks(compared, n_top=20)
     assert len(figure.axes) == 1
     assert figure.axes[0].get_ylabel() == "rank by scorecard"
     assert sum(len(c.get_offsets()) for c in figure.axes[0].collections) == 250
 
 
-def test_features_that_one_method_alone_finds_are_named(compared):
+def test_features_found_by_one_method_only_are_labelled(compared):
     table = dn.get.compare(compared, n_top=20)
     figure = dn.pl.compare_ranks(compared, n_top=20, n_labels=3)
     named = [t.get_text() for t in figure.axes[0].texts if t.get_text()]
@@ -27,7 +27,7 @@ def test_features_that_one_method_alone_finds_are_named(compared):
     assert (table.loc[named, "n_methods"] == 1).all()
 
 
-def test_methods_without_a_rank_put_a_feature_last(compared):
+def test_features_without_a_rank_come_last(compared):
     adata = compared.copy()
     dn.tl.sparda(adata, "condition", n_features=5)
     figure = dn.pl.compare_ranks(adata, n_top=5)

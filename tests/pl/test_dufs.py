@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import diffnb as dn
-from diffnb.pl._dufs import PANELS, SELECTED
+from diffnb.pl._dufs import DUFS_PANELS, SELECTED_COLOR
 
 pytestmark = pytest.mark.slow
 
@@ -44,20 +44,20 @@ def odd_names():
 def test_all_panels_or_one_of_them(moons):
     assert isinstance(dn.pl.dufs(moons), Figure)
     assert [ax.get_ylabel() for ax in dn.pl.dufs(moons).axes] == ["gate", "loss", "share of open gates"]
-    for panel in PANELS:
+    for panel in DUFS_PANELS:
         assert len(dn.pl.dufs(moons, panel=panel).axes) == 1
         _, ax = plt.subplots()
         assert dn.pl.dufs(moons, panel=panel, ax=ax) is ax
 
 
-def test_gates_stand_at_their_ranks_in_the_colour_of_the_selection(moons):
+def test_gates_are_drawn_at_their_ranks_in_the_colour_of_the_selection(moons):
     ax = dn.pl.dufs(moons, panel="gates").axes[0]
     table = dn.get.dufs(moons)
     closed, opened = ax.lines[:2]
     np.testing.assert_array_equal(opened.get_xdata(), table.loc[table["selected"], "rank"].astype(int))
     np.testing.assert_array_equal(opened.get_ydata(), table.loc[table["selected"], "gate"])
     np.testing.assert_array_equal(closed.get_ydata(), table.loc[~table["selected"], "gate"])
-    assert to_rgb(opened.get_color()) == to_rgb(SELECTED)
+    assert to_rgb(opened.get_color()) == to_rgb(SELECTED_COLOR)
     assert [t.get_text() for t in ax.get_xticklabels()] == list(table.index)
     assert "2 of 12 features" in ax.get_title(loc="left")
 
@@ -77,7 +77,7 @@ def test_many_features_are_numbered(n, spacing, rng):
     assert ax.get_xscale() == spacing
 
 
-def test_features_that_took_no_part_are_left_out(rng):
+def test_excluded_features_are_not_drawn(rng):
     adata = dn.datasets.two_moons(10)
     dn.tl.dufs(adata, mask_var=np.arange(12) < 8, n_steps=3)
     ax = dn.pl.dufs(adata, panel="gates").axes[0]
@@ -117,7 +117,7 @@ def test_names_stay_text_and_nothing_overlaps_or_is_cut(moons, odd_names, texts_
             assert box.y1 <= page.y1, text.get_text()
 
 
-def test_text_shows_on_a_dark_page(moons, texts_of):
+def test_text_is_legible_on_a_dark_page(moons, texts_of):
     with plt.style.context("dark_background"):
         figure = dn.pl.dufs(moons)
         page = np.array(to_rgb(figure.get_facecolor()))

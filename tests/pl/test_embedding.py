@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -72,7 +73,7 @@ def test_labels_never_overlap_and_stay_inside(toy, hostile, overlaps, n_labels):
             assert bool(visible) == bool(n_labels)
 
 
-def test_labels_are_placed_anew_when_the_figure_is_resized(toy, overlaps):
+def test_labels_are_placed_again_when_the_figure_is_resized(toy, overlaps):
     figure = dn.pl.disc_embedding(toy, n_labels=12)
     figure.canvas.draw()
     figure.set_size_inches(4.5, 2.4)
@@ -83,7 +84,7 @@ def test_labels_are_placed_anew_when_the_figure_is_resized(toy, overlaps):
         assert overlaps(visible) == []
 
 
-def test_the_highest_score_of_each_group_is_named_first(toy):
+def test_the_highest_score_of_each_group_is_labelled_first(toy):
     table = dn.get.disc(toy, group="A").sort_values("score", ascending=False)
     groups = [g for g in table["feature_group"].cat.categories if g != "background"]
     ax = dn.pl.disc_embedding(toy, group="A", n_labels=len(groups)).axes[0]
@@ -106,3 +107,25 @@ def test_what_cannot_be_drawn_is_explained(toy):
         dn.pl.disc_embedding(toy, components=(1,))
     with pytest.raises(ValueError, match="Did you mean 'score'"):
         dn.pl.disc_embedding(toy, color="scor")
+
+
+def test_one_condition_is_drawn_into_given_axes(toy):
+    _, ax = plt.subplots()
+    assert dn.pl.disc_embedding(toy, group="B", ax=ax) is ax
+    alone = dn.pl.disc_embedding(toy, group="B")
+    np.testing.assert_array_equal(drawn_points(ax), drawn_points(alone.axes[0]))
+    written = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert written == [t.get_text() for t in alone.legends[0].get_texts()]
+
+
+def test_numbers_in_given_axes_have_a_colour_bar_next_to_them(toy):
+    figure, ax = plt.subplots()
+    dn.pl.disc_embedding(toy, group="B", color="score", ax=ax)
+    assert len(figure.axes) == 2
+    assert figure.axes[1].get_ylabel() == "score"
+
+
+def test_axes_take_no_more_than_one_condition(toy):
+    _, ax = plt.subplots()
+    with pytest.raises(ValueError, match="ax takes one condition, got 2; choose one with group="):
+        dn.pl.disc_embedding(toy, ax=ax)

@@ -1,4 +1,4 @@
-"""What holds for every figure."""
+"""Properties of every figure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def draw(request):
     return OF_DISC[request.param]
 
 
-def test_every_figure_returns_what_it_says(draw, toy):
+def test_every_figure_returns_the_documented_type(draw, toy):
     function, kind = draw
     assert isinstance(function(toy), kind)
 
@@ -51,7 +51,7 @@ def test_every_figure_draws_one_condition(draw, toy):
     figure_of(function(toy, group="B")).canvas.draw()
 
 
-def test_every_figure_leaves_the_data_as_they_were(draw, toy):
+def test_no_figure_changes_the_data(draw, toy):
     function, _ = draw
     before = toy.copy()
     function(toy)
@@ -65,19 +65,19 @@ def test_names_that_look_like_mathematics_are_drawn_as_text(draw, hostile):
     figure_of(function(hostile)).savefig(io.BytesIO(), format="svg")
 
 
-def test_no_text_lies_on_another(draw, toy, texts_of, overlaps):
+def test_no_text_overlaps_another(draw, toy, texts_of, overlaps):
     function, _ = draw
     assert overlaps(texts_of(figure_of(function(toy)))) == []
 
 
 @pytest.mark.parametrize("name", ["disc_significance", "disc_vectors", "disc_embedding", "disc_graph"])
-def test_no_text_lies_on_another_with_three_conditions(name, three, texts_of, overlaps):
+def test_no_text_overlaps_another_with_three_conditions(name, three, texts_of, overlaps):
     function, _ = OF_DISC[name]
     assert overlaps(texts_of(figure_of(function(three)))) == []
 
 
 @pytest.mark.parametrize("name", ["disc_vectors", "disc_vectors_heatmap", "disc_embedding", "disc_graph"])
-def test_no_text_lies_on_another_with_twenty_groups(name, toy, texts_of, overlaps):
+def test_no_text_overlaps_another_with_twenty_groups(name, toy, texts_of, overlaps):
     adata = toy.copy()
     for condition, n_groups in (("A", 20), ("B", 3)):
         names = ["background", *(f"{condition}{i}" for i in range(1, n_groups + 1))]
@@ -87,7 +87,7 @@ def test_no_text_lies_on_another_with_twenty_groups(name, toy, texts_of, overlap
     assert overlaps(texts_of(figure_of(function(adata)))) == []
 
 
-def test_no_text_lies_on_another_where_names_are_long(draw, hostile, texts_of, overlaps):
+def test_no_text_overlaps_another_where_names_are_long(draw, hostile, texts_of, overlaps):
     function, _ = draw
     assert overlaps(texts_of(figure_of(function(hostile)))) == []
 
@@ -110,7 +110,7 @@ def test_text_is_large_enough_to_read(draw, toy, texts_of):
     assert min(t.get_fontsize() for t in texts_of(figure_of(function(toy)))) >= 7
 
 
-def test_text_shows_on_a_dark_page(draw, toy, texts_of):
+def test_text_is_legible_on_a_dark_page(draw, toy, texts_of):
     function, _ = draw
     with plt.style.context("dark_background"):
         figure = figure_of(function(toy))
@@ -169,8 +169,8 @@ def test_more_groups_than_colours_differ_by_marker():
     assert len(looks) == 24
 
 
-def test_a_name_is_cut_in_the_middle_and_keeps_its_ends():
-    cut = _style.shown("a_very_long_name_of_a_gene_number_0017", 20)
+def test_a_long_name_is_shortened_in_the_middle():
+    cut = _style.label_text("a_very_long_name_of_a_gene_number_0017", 20)
     assert len(cut) == 20
     assert cut.startswith("a_very")
     assert cut.endswith("0017")
@@ -178,10 +178,10 @@ def test_a_name_is_cut_in_the_middle_and_keeps_its_ends():
 
 
 def test_dollars_are_escaped_and_lines_joined():
-    assert _style.shown("$x$\n y") == r"\$x\$ y"
+    assert _style.label_text("$x$\n y") == r"\$x\$ y"
 
 
-def test_nothing_looks_like_the_page():
+def test_zero_has_the_colour_of_the_page():
     for style, page in (("default", 1.0), ("dark_background", 0.0)):
         with plt.style.context(style):
             middle = np.array(_style.diverging()(0.5)[:3])

@@ -5,13 +5,13 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
-from diffnb.pl._graph import spread
+from diffnb.pl._graph import spread_apart
 
 pytestmark = pytest.mark.slow
 
 
 def chosen(adata, n_features, groups):
-    """Features by their best rank, then group by group: written plainly."""
+    """Features by their best rank, then sorted by group: a plain reference implementation."""
     tables = [dn.get.disc(adata, group=g) for g in groups]
     rank = np.min([(-t["score"]).rank(method="first").to_numpy() for t in tables], axis=0)
     keep = np.sort(np.argsort(rank, kind="stable")[:n_features])
@@ -40,7 +40,7 @@ def test_colours_are_centred_at_zero(toy, three):
                 assert low == -high
 
 
-def test_three_conditions_are_each_set_against_the_others(three):
+def test_each_of_three_conditions_is_compared_with_the_others(three):
     figure = dn.pl.disc_graph(three, n_features=30)
     drawn = [ax for ax in figure.axes if ax.images]
     assert [ax.get_title() for ax in drawn] == ["A", "B", "C", *(f"{g} − mean of others" for g in "ABC")]
@@ -48,7 +48,7 @@ def test_three_conditions_are_each_set_against_the_others(three):
     np.testing.assert_allclose(first, a - (b + c) / 2, atol=1e-12)
 
 
-def test_one_condition_is_set_against_the_other(toy):
+def test_the_given_condition_is_compared_with_the_other(toy):
     titles = [ax.get_title() for ax in dn.pl.disc_graph(toy, group="B", n_features=30).axes]
     assert titles[:3] == ["A", "B", "B − A"]
 
@@ -69,7 +69,7 @@ def test_the_layer_and_the_mask_of_the_call_are_used(toy):
         np.testing.assert_allclose(drawn, expected, atol=1e-5)
 
 
-def test_colour_bars_lie_on_nothing_else(toy, three):
+def test_colour_bars_overlap_nothing_else(toy, three):
     for adata in (toy, three):
         figure = dn.pl.disc_graph(adata, n_features=30)
         figure.canvas.draw()
@@ -79,10 +79,10 @@ def test_colour_bars_lie_on_nothing_else(toy, three):
 
 
 def test_names_of_small_groups_are_moved_apart():
-    assert spread([21, 22, 23, 50], 5, 60) == pytest.approx([17, 22, 27, 50])
-    assert spread([1, 2, 3, 59], 5, 60) == pytest.approx([0, 5, 10, 59])
-    assert spread([50, 59, 60], 5, 60) == pytest.approx([50, 55, 60])
-    assert spread([0, 10, 20], 5, 60) == pytest.approx([0, 10, 20])
+    assert spread_apart([21, 22, 23, 50], 5, 60) == pytest.approx([17, 22, 27, 50])
+    assert spread_apart([1, 2, 3, 59], 5, 60) == pytest.approx([0, 5, 10, 59])
+    assert spread_apart([50, 59, 60], 5, 60) == pytest.approx([50, 55, 60])
+    assert spread_apart([0, 10, 20], 5, 60) == pytest.approx([0, 10, 20])
 
 
 def test_more_features_than_there_are_draws_all(toy):

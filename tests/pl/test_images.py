@@ -23,7 +23,7 @@ def shown_in(ax):
 
 
 @pytest.mark.parametrize("column", ["vector_1", "vector_3", "score"])
-def test_results_lie_where_their_pixels_are(pixels, column):
+def test_values_are_drawn_at_their_pixels(pixels, column):
     ax = dn.pl.feature_image(pixels, column, group="oct-change")
     expected = plain(pixels, dn.get.disc(pixels, group="oct-change")[column])
     np.testing.assert_array_equal(shown_in(ax), expected)

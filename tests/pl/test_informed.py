@@ -53,7 +53,7 @@ def draw(request):
     return FIGURES[request.param]
 
 
-def test_no_text_lies_on_another(draw, found, odd_names, texts_of, overlaps):
+def test_no_text_overlaps_another(draw, found, odd_names, texts_of, overlaps):
     for adata in (found, odd_names):
         assert overlaps(texts_of(draw(adata))) == []
 
@@ -69,7 +69,7 @@ def test_no_text_is_cut_off_by_the_page(draw, odd_names, texts_of):
         assert box.y1 <= page.y1, text.get_text()
 
 
-def test_text_shows_on_a_dark_page_and_is_large_enough(draw, found, texts_of):
+def test_text_is_legible_on_a_dark_page_and_is_large_enough(draw, found, texts_of):
     with plt.style.context("dark_background"):
         figure = draw(found)
         page = np.array(to_rgb(figure.get_facecolor()))
@@ -121,7 +121,7 @@ def test_the_gap_shows_the_choice(found):
 
 
 class TestCovariance:
-    def test_panels_and_the_cut_are_what_get_reads(self, found):
+    def test_matrices_and_their_row_are_those_of_get(self, found):
         figure = dn.pl.informed_covariance(found, keys=["pca", "informed"], truth="covariance", feature="feature_03")
         titles = [ax.get_title(loc="left") for ax in figure.axes[:3]]
         assert titles == ["truth", "pca", "informed"]
@@ -139,7 +139,7 @@ class TestCovariance:
         np.testing.assert_allclose(figure.axes[0].images[0].get_array(), dn.get.informed_covariance(found, key="pca"))
 
     def test_many_features_are_thinned(self, found, monkeypatch):
-        monkeypatch.setattr("diffnb.pl._informed.MOST_CELLS", 20)
+        monkeypatch.setattr("diffnb.pl._informed.MAX_DRAWN_FEATURES", 20)
         assert dn.pl.informed_covariance(found).axes[0].images[0].get_array().shape == (20, 20)
 
     def test_a_sparse_truth_is_read(self, found):
@@ -155,7 +155,7 @@ class TestCovariance:
         [
             ({"keys": "local"}, "local metrics"),
             ({"truth": "covarianc"}, "truth='covarianc'.*Did you mean 'covariance'"),
-            ({"feature": "feature_0"}, "feature='feature_0' took no part.*Did you mean"),
+            ({"feature": "feature_0"}, "feature='feature_0' is not a feature of the metric.*Did you mean"),
         ],
     )
     def test_what_cannot_be_drawn_is_explained(self, found, options, words):
@@ -164,7 +164,7 @@ class TestCovariance:
 
 
 class TestSurvival:
-    def test_steps_are_the_curves_and_the_test_stands_above(self, found):
+    def test_steps_are_the_curves_and_the_title_is_the_test(self, found):
         ax = dn.pl.survival(found, interval=False)
         curves = dn.get.survival(found)
         low = curves[curves["group"] == "low"]

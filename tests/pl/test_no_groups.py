@@ -1,4 +1,4 @@
-"""Conditions that do not differ: every feature is background, and the figures say so without failing."""
+"""Conditions that do not differ: every feature is background, and all figures are drawn."""
 
 import matplotlib.pyplot as plt
 import pytest

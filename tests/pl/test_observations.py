@@ -11,7 +11,7 @@ def seen(toy):
     return adata
 
 
-def test_the_plane_of_meta_features_stands_in_for_an_embedding(seen):
+def test_without_an_embedding_meta_features_are_the_axes(seen):
     figure = dn.pl.disc_observations(seen, group="B")
     assert figure.axes[0].get_xlabel() == "B: meta-feature 1"
     assert figure.axes[0].get_ylabel() == "B: meta-feature 2"
@@ -27,7 +27,7 @@ def test_an_embedding_is_found_or_named(seen, rng):
     assert dn.pl.disc_observations(seen, basis="X_pca").axes[1].get_ylabel() == "pca 2"
 
 
-def test_places_have_their_proportions(seen, rng):
+def test_spatial_coordinates_have_equal_scales(seen, rng):
     seen.obsm["spatial"] = rng.normal(size=(seen.n_obs, 2))
     axes = dn.pl.disc_observations(seen, basis="spatial").axes[0]
     assert axes.get_aspect() == 1.0

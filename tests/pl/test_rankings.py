@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -26,7 +27,7 @@ def test_the_background_has_no_panel(toy):
     assert not any("background" in ax.get_title() for ax in dn.pl.disc_groups(toy).axes)
 
 
-def test_nothing_but_background_is_said(toy):
+def test_a_message_explains_that_there_is_only_background(toy):
     adata = toy.copy()
     for name in ("disc_A", "disc_B"):
         adata.var[name] = "background"
@@ -51,7 +52,7 @@ def test_the_table_names_groups_and_stability(toy):
     assert written[6:] == ["stability", *(f"{v:.2f}" for v in top["stability"])]
 
 
-def test_the_table_does_without_stability(toy):
+def test_the_table_is_drawn_without_stability_too(toy):
     ax = dn.pl.disc_features(toy, group="A", n_features=5, key="untested").axes[0]
     assert "stability" not in [t.get_text() for t in ax.texts]
 
@@ -66,7 +67,7 @@ def test_bars_of_a_group_have_its_colour_in_every_figure(toy):
     assert to_rgba(panel.lines[0].get_color()) == table.patches[0].get_facecolor()
 
 
-def test_the_table_of_many_features_is_as_long_as_asked(wide):
+def test_the_table_of_many_features_has_the_requested_length(wide):
     assert len(dn.pl.disc_features(wide, group="A").axes[0].patches) == 30
 
 
@@ -74,3 +75,12 @@ def test_the_table_of_many_features_is_as_long_as_asked(wide):
 def test_no_features_at_all_is_refused(toy, function):
     with pytest.raises(ValueError, match="n_features=0"):
         function(toy, n_features=0)
+
+
+def test_the_table_of_one_condition_is_drawn_into_given_axes(toy):
+    _, ax = plt.subplots()
+    assert dn.pl.disc_features(toy, group="A", n_features=6, ax=ax) is ax
+    best = dn.get.disc(toy, group="A").nlargest(6, "score").index
+    assert [t.get_text() for t in ax.get_yticklabels()] == list(best)
+    with pytest.raises(ValueError, match="ax takes one condition, got 2"):
+        dn.pl.disc_features(toy, ax=ax)

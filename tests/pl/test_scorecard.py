@@ -1,4 +1,4 @@
-"""`pl.scorecard`: what is on the page, and that nothing lies on anything."""
+"""`pl.scorecard`: contents of the figure, and that no texts overlap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from diffnb.get._scorecard import scorecard as read
-from diffnb.pl._scorecard import MOST_PAIRS, leading, scorecard
+from diffnb.pl._scorecard import MAX_SCORECARD_PANELS, leading_rows, scorecard
 from diffnb.tl._scorecard import scorecard as compute
 
 pytestmark = pytest.mark.slow
@@ -58,7 +58,7 @@ def boxes(figure):
 
 @pytest.mark.parametrize("p", [8, 60, 1500])
 @pytest.mark.parametrize("name", ["g{}", "a-name-far-longer-than-anyone-would-want-to-read-{}"])
-def test_no_text_lies_on_another_or_leaves_the_page(p, name):
+def test_no_text_overlaps_another_or_leaves_the_page(p, name):
     figure = scorecard(make(p, name=name))
     found = boxes(figure)
     width, height = figure.get_size_inches() * figure.dpi
@@ -73,8 +73,8 @@ def test_no_text_lies_on_another_or_leaves_the_page(p, name):
             assert not (across > 1 and along > 1)
 
 
-def test_shows_so_many_features_and_every_kind_among_them(adata):
-    shown = read(adata).iloc[leading(read(adata), 9)]
+def test_the_requested_number_of_features_includes_every_kind(adata):
+    shown = read(adata).iloc[leading_rows(read(adata), 9)]
     assert len(shown) == 9
     assert set(shown["kind"]) >= {"mean", "spread", "connectivity"}
     figure = scorecard(adata, n_features=9)
@@ -93,7 +93,7 @@ def test_draws_on_given_axes(adata):
     assert plt.get_fignums() == [ax.figure.number]
 
 
-def test_several_pairs_are_below_each_other():
+def test_several_pairs_are_stacked():
     many = make(conditions=("a", "b", "c"))
     titles = [ax.get_title(loc="left") for ax in scorecard(many).axes]
     assert [t for t in titles if " vs " in t] == ["b vs a", "c vs a", "c vs b"]
@@ -103,7 +103,9 @@ def test_several_pairs_are_below_each_other():
 
 def test_more_pairs_than_a_page_holds_are_refused():
     many = make(p=8, conditions=tuple("abcde"))
-    with pytest.raises(ValueError, match=f"10 pairs of conditions, more than a figure holds \\({MOST_PAIRS}\\)"):
+    with pytest.raises(
+        ValueError, match=f"10 pairs of conditions, more than a figure holds \\({MAX_SCORECARD_PANELS}\\)"
+    ):
         scorecard(many)
 
 
@@ -119,7 +121,7 @@ def test_names_are_never_read_as_mathematics():
     figure.draw_without_rendering()
 
 
-def test_left_out_features_are_not_shown(adata):
+def test_excluded_features_are_not_shown(adata):
     part = adata.copy()
     compute(part, "condition", mask_var=np.arange(60) < 10)
     labels = [t.get_text() for t in scorecard(part).axes[0].get_yticklabels()]

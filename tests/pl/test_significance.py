@@ -63,7 +63,7 @@ def test_the_legend_covers_no_data(toy):
     assert not ax.get_legend().get_window_extent().overlaps(ax.get_window_extent())
 
 
-def test_ticks_are_whole_numbers(toy):
+def test_ticks_are_integers(toy):
     ax = dn.pl.disc_significance(toy)
     ax.figure.canvas.draw()
     assert all(tick == int(tick) for tick in ax.get_xticks())

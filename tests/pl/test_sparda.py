@@ -12,7 +12,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 import diffnb as dn
-from diffnb.pl import _sparda
+from diffnb.pl import _sparda, _sparda_panels
+from diffnb.pl._sparda_panels import Comparison
 from diffnb.pl._style import PALETTE
 
 pytestmark = pytest.mark.slow
@@ -91,8 +92,8 @@ def test_missing_results_are_explained(draw):
 
 
 def test_an_unknown_condition_is_explained(draw, found):
-    with pytest.raises(ValueError, match="group='nobody'"):
-        draw(found, group="nobody")
+    with pytest.raises(ValueError, match="group='unknown'"):
+        draw(found, group="unknown")
 
 
 @pytest.mark.parametrize("name", ["sparda", "sparda_projection"])
@@ -102,7 +103,7 @@ def test_an_unknown_projection_is_explained(name, found):
 
 
 @pytest.mark.parametrize("name", ["sparda", "sparda_projection"])
-def test_later_projections_say_so(name, found):
+def test_the_title_names_later_projections(name, found):
     ax = FIGURES[name](found, projection=2).axes[0]
     assert "projection 2" in ax.get_title(loc="left")
 
@@ -113,7 +114,7 @@ def test_options_are_given_by_name(draw):
     assert all(p.kind is inspect.Parameter.KEYWORD_ONLY for p in parameters[1:])
 
 
-def test_the_data_stay_as_they_were(draw, found):
+def test_the_data_are_not_changed(draw, found):
     before = found.copy()
     draw(found)
     assert list(before.uns) == list(found.uns)
@@ -125,7 +126,7 @@ def test_names_that_look_like_mathematics_are_drawn_as_text(draw, odd_names):
     draw(odd_names).savefig(io.BytesIO(), format="svg")
 
 
-def test_no_text_lies_on_another(draw, found, three_groups, odd_names, texts_of, overlaps):
+def test_no_text_overlaps_another(draw, found, three_groups, odd_names, texts_of, overlaps):
     for adata in (found, three_groups, odd_names):
         assert overlaps(texts_of(draw(adata))) == []
 
@@ -141,7 +142,7 @@ def test_no_text_is_cut_off_by_the_page(draw, odd_names, texts_of):
         assert box.y1 <= page.y1, text.get_text()
 
 
-def test_text_shows_on_a_dark_page_and_is_large_enough(draw, found, texts_of):
+def test_text_is_legible_on_a_dark_page_and_is_large_enough(draw, found, texts_of):
     with plt.style.context("dark_background"):
         figure = draw(found)
         page = np.array(to_rgb(figure.get_facecolor()))
@@ -168,20 +169,20 @@ def test_features_without_weight_are_not_shown(found):
     assert f"{chosen} features" in ax.get_xlabel()
 
 
-def test_colour_tells_the_sign(found):
+def test_colours_show_the_sign(found):
     ax = dn.pl.sparda(found, key="pda").axes[0]
     for bar in ax.patches:
         expected = PALETTE[1] if bar.get_width() > 0 else PALETTE[0]
         assert bar.get_facecolor()[:3] == pytest.approx(to_rgb(expected))
 
 
-def test_what_is_left_out_is_counted(found):
+def test_omitted_features_are_counted(found):
     label = dn.pl.sparda(found, n_features=10, key="pda").axes[0].get_xlabel()
     assert "10 of 40 features" in label
-    assert " % of all squared weight" in label
+    assert " % of the squared weight" in label
 
 
-def test_the_p_value_is_told_where_there_is_one(found):
+def test_the_title_has_the_p_value_if_there_is_one(found):
     assert "p = " in dn.pl.sparda(found).axes[0].get_title(loc="left")
     assert "p = " not in dn.pl.sparda(found, key="pda").axes[0].get_title(loc="left")
 
@@ -191,18 +192,18 @@ def test_no_features_at_all_is_refused(found):
         dn.pl.sparda(found, n_features=0)
 
 
-def test_no_weight_at_all_is_said():
-    pair = _sparda.Pair("B", "A", 1, 0, 0.0, 1.0)
+def test_a_message_explains_that_no_feature_has_weight():
+    pair = Comparison("B", "A", 1, 0, 0.0, 1.0)
     nothing = pd.Series([], dtype=float)
     _, ax = plt.subplots()
-    _sparda._bars(ax, pair, nothing, nothing, 1)
+    _sparda_panels.draw_weights(ax, pair, nothing, nothing, 1)
     assert ax.texts[0].get_text() == "no feature has weight"
 
 
 # --- path ---
 
 
-def test_lines_are_objective_and_what_is_held_out(found):
+def test_lines_are_the_objective_and_the_held_out_divergence(found):
     ax = dn.pl.sparda_path(found).axes[0]
     table = dn.get.sparda_path(found).query("projection == 1").sort_values("k")
     np.testing.assert_array_equal(ax.lines[0].get_xdata(), table["k"])
@@ -225,14 +226,14 @@ def test_a_path_without_folds_has_the_objective_only():
     rows = pd.DataFrame({"k": [1, 5, 400], "objective": [0.1, 0.5, 0.9], "held_out": np.nan, "held_out_sd": np.nan})
     rows["chosen"] = rows["k"] == 5
     _, ax = plt.subplots()
-    _sparda._path(ax, _sparda.Pair("B", "A", 1, 5, 0.5, np.nan), rows)
+    _sparda_panels.draw_path(ax, Comparison("B", "A", 1, 5, 0.5, np.nan), rows)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["objective", "chosen: 5"]
     assert ax.get_ylim()[0] == 0
 
 
-def test_no_path_is_said():
+def test_a_message_explains_that_there_is_no_path():
     _, ax = plt.subplots()
-    _sparda._path(ax, _sparda.Pair("B", "A", 1, 5, 0.5, np.nan), pd.DataFrame({"k": []}))
+    _sparda_panels.draw_path(ax, Comparison("B", "A", 1, 5, 0.5, np.nan), pd.DataFrame({"k": []}))
     assert "no path" in ax.texts[0].get_text()
 
 
@@ -246,7 +247,7 @@ def test_both_sides_have_a_density_of_unit_area(found):
         assert np.abs((values - baseline) * np.diff(edges)).sum() == pytest.approx(1)
 
 
-def test_lines_join_equal_quantiles(found):
+def test_lines_connect_equal_quantiles(found):
     ax = dn.pl.sparda_projection(found).axes[0]
     table = dn.get.sparda_projection(found, group="B")
     ends = np.array([line.get_xdata() for line in ax.lines])
@@ -271,18 +272,18 @@ def test_the_legend_names_both_sides_and_covers_no_data(found):
 @pytest.mark.parametrize("values", [np.ones(5), np.array([0.0, 0, 0, 0, 1]), np.arange(3.0)])
 def test_few_or_equal_values_are_drawn(values):
     _, ax = plt.subplots()
-    _sparda._densities(ax, _sparda.Pair("B", "A", 1, 2, 0.0, 1.0), values, values + 0.0)
+    _sparda_panels.draw_densities(ax, Comparison("B", "A", 1, 2, 0.0, 1.0), values, values + 0.0)
     ax.figure.canvas.draw()
     assert len(ax.patches) == 4
 
 
-def test_a_side_without_observations_is_said():
+def test_a_message_explains_that_one_side_has_no_observations():
     _, ax = plt.subplots()
-    _sparda._densities(ax, _sparda.Pair("B", "A", 1, 2, 0.0, 1.0), np.ones(3), np.empty(0))
+    _sparda_panels.draw_densities(ax, Comparison("B", "A", 1, 2, 0.0, 1.0), np.ones(3), np.empty(0))
     assert "no observations" in ax.texts[0].get_text()
 
 
 def test_more_comparisons_than_a_figure_holds_are_refused():
-    pairs = [_sparda.Pair(str(i), "rest", 1, 2, 0.0, 1.0) for i in range(13)]
+    pairs = [Comparison(str(i), "rest", 1, 2, 0.0, 1.0) for i in range(13)]
     with pytest.raises(ValueError, match="13 comparisons, more than a figure holds"):
-        _sparda._panels(lambda ax, i: None, pairs, None, 3, 3)
+        _sparda._draw_comparisons(lambda ax, i: None, pairs, None, 3, 3)

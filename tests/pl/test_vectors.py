@@ -11,7 +11,7 @@ MOST_ARTISTS = 60
 
 
 def drawn_values(ax):
-    """Y-data of the lines that are features: those within the axis' 0 to 1, without helping lines."""
+    """Values of the lines that show features: those from 0 to 1 on the axis, without auxiliary lines."""
     lines = [line for line in ax.lines if line.get_transform() == ax.transData and len(line.get_xdata()) > 2]
     return np.concatenate([line.get_ydata() for line in lines])
 
@@ -29,12 +29,12 @@ def test_lines_are_the_vectors_group_by_group(toy, group):
         np.testing.assert_array_equal(drawn_values(ax), table[f"vector_{i + 1}"])
 
 
-def test_leading_vectors_are_drawn_unless_told(toy):
+def test_leading_vectors_are_drawn_by_default(toy):
     figure = dn.pl.disc_vectors(toy, kind="lines")
     assert len(figure.axes) == int(toy.uns["disc"]["n_leading"].sum())
 
 
-def test_features_that_took_no_part_are_left_out(toy):
+def test_excluded_features_are_not_drawn(toy):
     adata = toy.copy()
     adata.var["some"] = np.arange(adata.n_vars) >= 50
     dn.tl.disc(adata, "condition", mask_var="some", n_components=2)
@@ -42,7 +42,7 @@ def test_features_that_took_no_part_are_left_out(toy):
     assert len(drawn_values(figure.axes[0])) == 200
 
 
-def test_group_names_and_sizes_stand_under_the_axis(toy):
+def test_names_and_sizes_of_groups_are_written_below_the_axis(toy):
     figure = dn.pl.disc_vectors(toy, group="A", n_vectors=1, kind="lines")
     sizes = dn.get.disc(toy, group="A")["feature_group"].value_counts()
     written = [t.get_text().split("\n") for t in figure.axes[0].get_xticklabels()]
@@ -69,7 +69,7 @@ def test_many_features_become_a_heatmap_and_few_artists(wide):
     figure = dn.pl.disc_vectors(wide)
     assert all(ax.images for ax in figure.axes[:2])
     assert len(figure.findobj(lambda a: a.axes is not None and a.get_visible())) < 12 * MOST_ARTISTS
-    assert figure.axes[0].images[0].get_array().shape[1] <= _track.MANY
+    assert figure.axes[0].images[0].get_array().shape[1] <= _track.MAX_IMAGE_COLUMNS
 
 
 def test_lines_of_many_features_are_pixels(wide):
@@ -80,7 +80,7 @@ def test_lines_of_many_features_are_pixels(wide):
     assert all(line.get_rasterized() for line in long)
 
 
-def test_a_small_group_is_seen_beside_a_large_background():
+def test_a_small_group_is_visible_next_to_a_large_background():
     labels = pd.Series(pd.Categorical(["background"] * 29_990 + ["A1"] * 5 + ["A2"] * 5))
     segments = _track.track(labels, 30_000)
     assert [s.name for s in segments] == ["A1", "A2", "background"]
@@ -95,7 +95,7 @@ def test_more_vectors_than_there_are_is_explained(toy):
         dn.pl.disc_vectors(toy, kind="line")
 
 
-def test_diffusion_vectors_stand_beside_differential_ones(toy):
+def test_diffusion_vectors_are_drawn_next_to_differential_ones(toy):
     figure = dn.pl.feature_diffmap(toy, group="A", n_vectors=2)
     assert len(figure.axes) == 4
     disc = dn.get.disc(toy, group="A")

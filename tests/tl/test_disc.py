@@ -52,7 +52,7 @@ class TestResult:
         assert (found["feature_group"].iloc[10:20] == "stim1").all()
         assert (found["feature_group"].iloc[20:] == "background").mean() > 0.9
 
-    def test_defaults_that_were_chosen_are_stored_and_told(self, adata, caplog):
+    def test_defaults_that_were_chosen_are_stored_and_logged(self, adata, caplog):
         with caplog.at_level(logging.INFO, logger="diffnb"):
             dn.tl.disc(adata, "condition")
         stored = adata.uns["disc"]
@@ -94,7 +94,7 @@ class TestResult:
             return 1 / (1 + d**2 / (s * t))
 
         dn.tl.disc(adata, "condition", kernel=cauchy, **SETTLED)
-        assert adata.uns["disc"]["params"]["kernel"] == "cauchy"
+        assert adata.uns["disc"]["params"]["kernel"].endswith(".cauchy")
 
 
 class TestInput:
@@ -237,7 +237,7 @@ BAD = {
     "as many eigenvectors as features": ({"n_eigenvectors": 40}, ValueError, "n_eigenvectors=40 .*between 1 and 39"),
     "a wrong number of counts": ({"n_eigenvectors": [2, 3, 4]}, ValueError, "3 numbers for 2 conditions"),
     "a count for nobody": ({"n_eigenvectors": {"ctrl": 3}}, ValueError, "no number for 'stim'"),
-    "half a neighbour": ({"n_neighbors": 2.5}, TypeError, "n_neighbors=2.5 must be a whole number"),
+    "half a neighbour": ({"n_neighbors": 2.5}, TypeError, "n_neighbors=2.5 must be an integer"),
     "too many neighbours": ({"n_neighbors": 40}, ValueError, "n_neighbors=40 .*between 1 and 39.*40 features"),
     "no components": ({"n_components": 0}, ValueError, "n_components=0 must be at least 1"),
     "one cluster": ({"n_clusters": 1}, ValueError, "n_clusters=1"),
@@ -394,7 +394,7 @@ class TestNeighbors:
         [
             ({"neighbors": "exakt"}, "Did you mean 'exact'"),
             ({"neighbors": None}, "neighbors=None is not an option"),
-            ({"neighbors": "approximate", "graph": "dense"}, "take graph='knn'"),
+            ({"neighbors": "approximate", "graph": "dense"}, "use graph='knn'"),
         ],
     )
     def test_a_search_that_does_not_exist_is_refused(self, adata, options, words):
@@ -405,7 +405,7 @@ class TestNeighbors:
     @pytest.mark.slow
     def test_approximate_neighbours_give_the_groups_of_exact_ones(self, monkeypatch):
         """Easy data: groups of 50 at ρ = .8, of which approximate neighbours are nearly all exact."""
-        monkeypatch.setattr("diffnb.core.spectral.feature_knn.FEW", 300)
+        monkeypatch.setattr("diffnb.core.spectral.feature_knn.MAX_BLOCKWISE_FEATURES", 300)
         adata = dn.datasets.planted_groups(n_features=700, n_obs=124, rho=0.8)
         options = {"graph": "knn", "n_neighbors": 15, "n_clusters": 3}
         for search in ("exact", "approximate"):

@@ -94,8 +94,8 @@ def test_scanpy_takes_the_selection_as_a_mask(moons):
 
 
 def test_batches_are_taken_beyond_a_thousand_observations():
-    assert _dufs._batch(None, 1000) == 1000
-    assert _dufs._batch(None, 1001) == 500
+    assert _dufs._batch("auto", 1000) == 1000
+    assert _dufs._batch("auto", 1001) == 500
     assert _dufs._batch(200, 100) == 100
 
 
@@ -158,7 +158,7 @@ def test_nothing_is_written_when_training_fails(moons, monkeypatch):
         ({"n_neighbors": 1}, ValueError, "n_neighbors=1 must be between 2 and 100"),
         ({"batch_size": 2}, ValueError, "batch_size=2 must be at least 3"),
         ({"n_steps": 0}, ValueError, "n_steps=0 must be at least 1"),
-        ({"n_restarts": 1.5}, TypeError, "n_restarts=1.5 must be a whole number"),
+        ({"n_restarts": 1.5}, TypeError, "n_restarts=1.5 must be an integer"),
         ({"mask_var": "nothing"}, ValueError, "mask_var='nothing' is not a column"),
     ],
 )

@@ -41,7 +41,7 @@ def test_a_copy_is_returned_when_asked(adata):
         ({"metric": "cosin"}, "Did you mean 'cosine'"),
         ({"graph": "auto"}, "graph='auto' is not an option"),
         ({"neighbors": "aproximate"}, "Did you mean 'approximate'"),
-        ({"neighbors": "approximate", "graph": "dense"}, "take graph='knn'"),
+        ({"neighbors": "approximate", "graph": "dense"}, "use graph='knn'"),
         ({"n_components": 39}, "n_components=39"),
         ({"n_neighbors": 40}, "n_neighbors=40"),
     ],

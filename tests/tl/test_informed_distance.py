@@ -65,7 +65,7 @@ class TestResult:
         assert snapshot(types) == before
         assert "informed" in copy.uns
 
-    def test_the_choice_is_told(self, types, caplog):
+    def test_the_choice_is_logged(self, types, caplog):
         with caplog.at_level(logging.INFO, logger="diffnb"):
             dn.tl.informed_distance(types, local=True)
         assert "local metric by 5 clusters of 60 features" in caplog.text
@@ -125,7 +125,7 @@ class TestOptions:
         types.var["pathway"] = types.var["cluster"].astype(object).where(types.var["chosen"])
         with caplog.at_level(logging.INFO, logger="diffnb"):
             dn.tl.informed_distance(types, n_clusters="pathway")
-        assert "20 features without a pathway take no part" in caplog.text
+        assert "20 features without a pathway are excluded" in caplog.text
         assert types.varm["informed"].iloc[40:].isna().all(axis=None)
         np.testing.assert_allclose(
             types.obsp["informed_pairwise"], distances(types, n_clusters="cluster", mask_var="chosen")

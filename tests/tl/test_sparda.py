@@ -62,16 +62,16 @@ class TestResult:
         assert dn.get.sparda_summary(adata)["pval"].tolist() == [0.05]
 
     def test_the_largest_weight_is_positive(self, adata):
-        for n_features in (3, "auto", None):
+        for n_features in (3, "auto", "all"):
             weights = tables(adata, n_features=n_features)[0]["weight"]
             assert weights.iloc[0] > 0
 
     def test_pda_is_sparda_with_all_features(self, adata):
         dn.tl.pda(adata, "condition", key_added="all")
-        dn.tl.sparda(adata, "condition", n_features=None)
+        dn.tl.sparda(adata, "condition", n_features="all")
         pd.testing.assert_frame_equal(dn.get.sparda(adata, key="all"), dn.get.sparda(adata))
 
-    def test_the_choice_is_told(self, adata, caplog):
+    def test_the_choice_is_logged(self, adata, caplog):
         with caplog.at_level(logging.INFO, logger="diffnb"):
             dn.tl.sparda(adata, "condition")
         chosen = adata.uns["sparda"]["n_features"].item()
@@ -226,7 +226,7 @@ class TestInput:
     def test_a_feature_silent_in_one_condition_takes_part(self, adata, standardize, kind):
         adata.X[:60, 5] = 0.0
         adata.X = kind(adata.X)
-        found = tables(adata, n_features=None, standardize=standardize, n_permutations=2)[0]
+        found = tables(adata, n_features="all", standardize=standardize, n_permutations=2)[0]
         assert np.isfinite(found["weight"]).all()
         if standardize == "within":
             assert found.loc["gene5", "weight"] == 0
@@ -274,7 +274,7 @@ class TestInput:
 
 class TestEqualGroups:
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
-    @pytest.mark.parametrize("n_features", ["auto", 5, None])
+    @pytest.mark.parametrize("n_features", ["auto", 5, "all"])
     def test_have_objective_zero_and_p_value_one(self, adata, kind, n_features, caplog):
         adata.X[60:] = adata.X[:60][::-1]
         adata.X = kind(adata.X)
@@ -300,7 +300,7 @@ BAD = {
     "an empty mask": ({"mask_var": np.zeros(40, bool)}, ValueError, "selects none of the 40 features"),
     "more features than there are": ({"n_features": 41}, ValueError, "n_features=41 .*between 1 and 40.*40 features"),
     "no features": ({"n_features": 0}, ValueError, "n_features=0"),
-    "half a feature": ({"n_features": 2.5}, TypeError, "n_features=2.5 must be a whole number"),
+    "half a feature": ({"n_features": 2.5}, TypeError, "n_features=2.5 must be an integer"),
     "a misspelt auto": ({"n_features": "atuo"}, ValueError, "Did you mean 'auto'"),
     "no projections": ({"n_projections": 0}, ValueError, "n_projections=0"),
     "an unknown standardising": ({"standardize": "withn"}, ValueError, "Did you mean 'within'"),

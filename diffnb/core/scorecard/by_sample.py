@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import helmert
 
 from ..arrays.column_blocks import load_column_blocks
-from ..arrays.ops import columns, dense64
+from ..arrays.ops import dense64, take_columns
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
 from ..stats.tails import f_pvalues
@@ -105,8 +105,8 @@ def connectivity_test_by_sample(
     stat, pval = np.full(varies.size, np.nan), np.full(varies.size, np.nan)
     if varies.sum() > 1:
         conditions = [
-            RowGroups(columns(with_fast_columns(group), varies), samples.group),
-            RowGroups(columns(with_fast_columns(reference), varies), samples.reference),
+            RowGroups(take_columns(with_fast_columns(group), varies), samples.group),
+            RowGroups(take_columns(with_fast_columns(reference), varies), samples.reference),
         ]
         products = sum_over_correlation_blocks(conditions, _inner_products, n_jobs=n_jobs)
         tested = compare_vectors(products.transpose(2, 0, 1), samples)

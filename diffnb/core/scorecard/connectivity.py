@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 from scipy.linalg import hadamard
 
-from ..arrays.ops import column_summaries, columns
+from ..arrays.ops import column_summaries, take_columns
 from ..runtime.seeds import generator
 from ..stats.tails import null_sample_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
@@ -71,7 +71,7 @@ def connectivity_test(
     stat, pval = np.full(n_features, np.nan), np.full(n_features, np.nan)
     n_folds = _n_folds(min(group.shape[0], reference.shape[0]), int(varies.sum()))
     if n_folds:
-        kept = [columns(with_fast_columns(x), varies) for x in (group, reference)]
+        kept = [take_columns(with_fast_columns(x), varies) for x in (group, reference)]
         stat[varies], pval[varies] = _compare_over_folds(kept, n_folds, seed, n_jobs)
     return ConnectivityTest(stat, pval, n_folds)
 

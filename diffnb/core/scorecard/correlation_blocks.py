@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..arrays.ops import cross, dense64, gram, moments_of_each
-from ..arrays.row_chunks import Chunked, added, reduce
+from ..arrays.row_chunks import Chunked, add_in_place, reduce
 from ..runtime import budget
 from ..runtime.threads import thread_limits
 from ..typing import Floats, Ints, Matrix
@@ -119,7 +119,7 @@ def _correlations_read(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correl
         bytes_per_block = 8 * MAX_BLOCK_FEATURES * len(parts) * (n_features - start)
         width = MAX_BLOCK_FEATURES * budget.count(bytes_per_block, "kept")
         band = slice(start, min(start + width, n_features))
-        correlations = reduce(centered, partial(_products_of_band, band), added)
+        correlations = reduce(centered, partial(_products_of_band, band), add_in_place)
         for products, n, mean, scale in zip(correlations, sizes, means, scales, strict=True):
             products -= np.outer(n * mean[band], mean[start:])
             products *= scale[band, None]

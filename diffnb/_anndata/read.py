@@ -1,12 +1,8 @@
-"""The doors: `pull` and `pull_all` take matrices out of an AnnData, `store` puts results in.
-
-Nothing else knows where things are.
-"""
+"""The way in: `pull` and `pull_all` validate, and read the matrices that a method needs."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,17 +11,18 @@ import pandas as pd
 import scipy.sparse as sp
 from anndata import AnnData
 
-from . import _validate as validate
-from .core.arrays.ops import ColumnSummary, column_summaries, columns, rows_of
-from .core.arrays.row_chunks import Chunked, chunked, is_dask
-from .core.typing import Bools, Floats, Ints, Matrix
+from .. import _logging as log
+from .. import _validate as validate
+from ..core.arrays.ops import ColumnSummary, column_summaries, take_columns, take_rows
+from ..core.arrays.row_chunks import Chunked, chunked, is_dask
+from ..core.typing import Bools, Floats, Ints, Matrix
 
 MIN_OBS_PER_CONDITION = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Pulled:
-    """What a method needs of an AnnData: one matrix a condition, and where it came from."""
+    """What a method needs of an AnnData: one matrix per condition, and where it came from."""
 
     matrices: list[Matrix]
     groups: list[str]
@@ -40,13 +37,13 @@ class Pulled:
 
     @property
     def n_features(self) -> int:
-        """Number of features that take part."""
+        """Number of features that are used."""
         return int(self.kept.sum())
 
 
 @dataclass(frozen=True, slots=True)
 class PulledAll:
-    """What a method without conditions needs of an AnnData: all observations, and which features they show."""
+    """What a method without conditions needs of an AnnData: all observations, and which features are used."""
 
     #: never to be written to: where all features are kept it is the AnnData's own
     matrix: Matrix
@@ -56,7 +53,7 @@ class PulledAll:
 
     @property
     def n_features(self) -> int:
-        """Number of features that take part."""
+        """Number of features that are used."""
         return int(self.kept.sum())
 
 
@@ -70,7 +67,7 @@ def pull(
     sample_key: str | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
 ) -> Pulled:
-    """Validate and take out one matrix per condition, constant and masked features left out."""
+    """Validate, and read one matrix per condition without constant and masked features."""
     validate.tables_in_memory(adata)
     categories = validate.conditions(adata, groupby)
     chosen = validate.chosen_groups(categories, groupby, groups)
@@ -78,18 +75,9 @@ def pull(
     codes, sample_names = _sample_codes(adata, sample_key)
     kept = feature_mask(adata, mask_var)
     source = _source(adata, layer)
-    matrices = [columns(rows_of(source, r), kept) for r in rows]
-    names = np.asarray(adata.var_names)[kept]
-    seen = column_summaries(matrices)
-    for of_matrix, group in zip(seen, chosen, strict=True):
-        _refuse_not_finite(of_matrix, names, f"condition {group!r}")
-    varying = _varies(seen)
-    n_constant = int((~varying).sum())
-    if n_constant:
-        matrices = [columns(m, varying) for m in matrices]
-        kept = kept.copy()
-        kept[np.flatnonzero(kept)[~varying]] = False
-        _warn_constant(n_constant, names[~varying], int(kept.sum()))
+    matrices = [take_columns(take_rows(source, r), kept) for r in rows]
+    shown = [f"condition {group!r}" for group in chosen]
+    matrices, kept, n_constant = _varying(matrices, kept, np.asarray(adata.var_names), shown)
     return Pulled(
         matrices=matrices,
         groups=chosen,
@@ -109,7 +97,7 @@ def pull_all(
     mask_var: str | Sequence[bool] | Bools | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
 ) -> PulledAll:
-    """Validate and take out all observations, for methods that know no conditions."""
+    """Validate, and read all observations, for methods without conditions."""
     validate.tables_in_memory(adata)
     if adata.n_obs < min_obs:
         raise ValueError(
@@ -118,27 +106,18 @@ def pull_all(
     if use_rep is None or use_rep == "X":
         shown = "adata.X" if layer is None else f"layer={layer!r}"
         kept, names = feature_mask(adata, mask_var), np.asarray(adata.var_names)
-        matrix = columns(_whole(_source(adata, layer)), kept)
+        matrix = take_columns(_whole(_source(adata, layer)), kept)
     else:
         shown = f"use_rep={use_rep!r}"
         matrix, names = _representation(adata, use_rep, layer, mask_var)
         kept = np.ones(matrix.shape[1], dtype=bool)
-    names = names[kept]
-    seen = column_summaries([matrix])
-    _refuse_not_finite(seen[0], names, shown)
-    varying = _varies(seen)
-    n_constant = int((~varying).sum())
-    if n_constant:
-        matrix = columns(matrix, varying)
-        kept = kept.copy()
-        kept[np.flatnonzero(kept)[~varying]] = False
-        _warn_constant(n_constant, names[~varying], int(kept.sum()))
+    (matrix,), kept, n_constant = _varying([matrix], kept, names, [shown])
     return PulledAll(matrix=matrix, kept=kept, n_constant=n_constant)
 
 
 def all_rows(adata: AnnData, layer: str | None) -> Matrix:
     """Take all observations, with all features."""
-    return rows_of(_source(adata, layer), np.arange(adata.n_obs))
+    return take_rows(_source(adata, layer), np.arange(adata.n_obs))
 
 
 def feature_mask(adata: AnnData, mask_var: str | Sequence[bool] | Bools | None) -> Bools:
@@ -163,39 +142,8 @@ def feature_mask(adata: AnnData, mask_var: str | Sequence[bool] | Bools | None) 
     return np.asarray(values)
 
 
-def store(
-    adata: AnnData,
-    *,
-    var: Mapping[str, Any] | None = None,
-    varm: Mapping[str, pd.DataFrame] | None = None,
-    obsm: Mapping[str, Floats] | None = None,
-    obs: Mapping[str, Any] | None = None,
-    obsp: Mapping[str, Matrix] | None = None,
-    uns: Mapping[str, Mapping[str, Any]] | None = None,
-) -> None:
-    """Write all results in one step, replacing those of an earlier call under the same key."""
-    # everything that could fail happens before the first assignment
-    columns_ = {name: pd.Series(values, index=adata.var_names) for name, values in (var or {}).items()}
-    tables = {name: table.set_axis(adata.var_names, axis=0) for name, table in (varm or {}).items()}
-    described = {name: _writable(values) for name, values in (uns or {}).items()}
-    if adata.is_view:
-        adata._init_as_actual(adata.copy())
-    for name, column in columns_.items():
-        adata.var[name] = column.array
-    for name, table in tables.items():
-        adata.varm[name] = table
-    for name, values in (obsm or {}).items():
-        adata.obsm[name] = values
-    for name, values in (obs or {}).items():
-        adata.obs[name] = values
-    for name, pairs in (obsp or {}).items():
-        adata.obsp[name] = pairs
-    for name, entry in described.items():
-        adata.uns[name] = entry
-
-
 def expand(values: Floats, kept: Bools) -> Floats:
-    """Spread rows of kept features over all features, NaN where a feature took no part."""
+    """Spread values of used features over all features, NaN where a feature was excluded."""
     full = np.full((kept.size, *values.shape[1:]), np.nan, dtype=np.result_type(values.dtype, np.float32))
     full[kept] = values
     return full
@@ -238,7 +186,7 @@ def _source(adata: AnnData, layer: str | None) -> Any:
 
 
 def _readable(source: Any) -> Any:
-    """Give a dask array as what can be read a run of rows at a time, everything else as it is."""
+    """Wrap a dask array so that it is read one row block at a time; everything else stays as it is."""
     return chunked(source) if is_dask(source) else source
 
 
@@ -251,7 +199,7 @@ def _whole(source: Any) -> Matrix:
         return source
     if sp.issparse(source) and source.format in ("csr", "csc"):
         return source
-    return rows_of(source, np.arange(source.shape[0]))
+    return take_rows(source, np.arange(source.shape[0]))
 
 
 def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: object) -> tuple[Matrix, Any]:
@@ -271,8 +219,24 @@ def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: ob
     return matrix, np.array([f"{use_rep}_{j + 1}" for j in range(matrix.shape[1])], dtype=object)
 
 
-def _refuse_not_finite(seen: ColumnSummary, names: Any, shown: str) -> None:
-    bad = seen.not_finite
+def _varying(matrices: list[Matrix], kept: Bools, names: Any, shown: Sequence[str]) -> tuple[list[Matrix], Bools, int]:
+    """Refuse values that are not finite, and exclude features that are constant over all observations."""
+    names = names[kept]
+    summaries = column_summaries(matrices)
+    for summary, of in zip(summaries, shown, strict=True):
+        _refuse_not_finite(summary, names, of)
+    varying = _varies(summaries)
+    n_constant = int((~varying).sum())
+    if not n_constant:
+        return matrices, kept, 0
+    kept = kept.copy()
+    kept[np.flatnonzero(kept)[~varying]] = False
+    _warn_constant(n_constant, names[~varying], int(kept.sum()))
+    return [take_columns(m, varying) for m in matrices], kept, n_constant
+
+
+def _refuse_not_finite(summary: ColumnSummary, names: Any, shown: str) -> None:
+    bad = summary.not_finite
     if bad.any():
         worst = np.flatnonzero(bad)
         listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:5]) + (", …" if worst.size > 5 else "")
@@ -282,9 +246,9 @@ def _refuse_not_finite(seen: ColumnSummary, names: Any, shown: str) -> None:
         )
 
 
-def _varies(seen: Sequence[ColumnSummary]) -> Bools:
-    low = np.min([matrix.low for matrix in seen], axis=0)
-    high = np.max([matrix.high for matrix in seen], axis=0)
+def _varies(summaries: Sequence[ColumnSummary]) -> Bools:
+    low = np.min([summary.low for summary in summaries], axis=0)
+    high = np.max([summary.high for summary in summaries], axis=0)
     return np.asarray(high > low)
 
 
@@ -295,60 +259,4 @@ def _warn_constant(n_constant: int, names: Any, n_left: int) -> None:
             " nothing is left to compare."
         )
     listed = validate.quoted([str(n) for n in names], limit=3)
-    warnings.warn(
-        f"{n_constant} constant feature{'s' * (n_constant != 1)} left out ({listed}); their results are NaN.",
-        UserWarning,
-        stacklevel=4,
-    )
-
-
-def _writable(value: Any) -> Any:
-    """Keep only what survives h5ad and zarr: no None, tuple, set or Series, nested as deep as it goes."""
-    if isinstance(value, Mapping):
-        return {str(k): _writable(v) for k, v in value.items() if v is not None}
-    if isinstance(value, list | tuple | set):
-        return np.asarray(list(value))
-    if isinstance(value, pd.Series):
-        return value.to_numpy()
-    if sp.issparse(value) and value.format == "coo":
-        return value.tocsr()
-    return value
-
-
-#: slots that hold arrays or tables by name
-_SLOTS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
-
-
-def light_copy(adata: AnnData) -> AnnData:
-    """Copy the shell of an AnnData: same arrays, tables and slots of its own, so that results stay apart."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # names that are not unique were told of when adata was made
-        light = AnnData(
-            X=adata.X,
-            obs=adata.obs.copy(),
-            var=adata.var.copy(),
-            **{slot: dict(getattr(adata, slot)) for slot in _SLOTS},
-        )
-    light._raw = adata._raw
-    return light
-
-
-def adopt(adata: AnnData, before: AnnData, after: AnnData) -> None:
-    """Do to `adata` what made `after` of `before`, both light copies of it: add, replace and take away."""
-    for side, name in (("obs_names", "observations"), ("var_names", "features")):
-        if not getattr(adata, side).equals(getattr(before, side)):
-            raise RuntimeError(f"adata has other {name} than when the run began; results were not stored. Run again.")
-    if adata.is_view:
-        adata._init_as_actual(adata.copy())
-    for slot in ("obs", "var", *_SLOTS):
-        old, new, target = getattr(before, slot), getattr(after, slot), getattr(adata, slot)
-        for name in new:
-            if name not in old or not _unchanged(old[name], new[name]):
-                target[name] = new[name].array if isinstance(new[name], pd.Series) else new[name]
-        for name in set(old) - set(new):
-            if name in target:
-                del target[name]
-
-
-def _unchanged(old: Any, new: Any) -> bool:
-    return bool(new.equals(old)) if isinstance(new, pd.Series) else old is new
+    log.warn(f"{n_constant} constant feature{'s' * (n_constant != 1)} left out ({listed}); their results are NaN.")

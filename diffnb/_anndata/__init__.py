@@ -1,0 +1,29 @@
+"""The boundary to AnnData: `pull` and `pull_all` read matrices, `store` writes results.
+
+Nothing else knows where things are.
+"""
+
+from .light import adopt, light_copy
+from .params import ToolCall, bound, replayed
+from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
+from .write import Results, add, set_var_column, store
+
+__all__ = [
+    "MIN_OBS_PER_CONDITION",
+    "Pulled",
+    "PulledAll",
+    "Results",
+    "ToolCall",
+    "add",
+    "adopt",
+    "all_rows",
+    "bound",
+    "expand",
+    "feature_mask",
+    "light_copy",
+    "pull",
+    "pull_all",
+    "replayed",
+    "set_var_column",
+    "store",
+]

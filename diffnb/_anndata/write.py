@@ -1,0 +1,113 @@
+"""The way out: results of a tool become slots of the AnnData, in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from anndata import AnnData
+
+from .._keys import PLACES, Keys, Slot
+from .params import ToolCall, names
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a tool found, by the slot it goes to."""
+
+    #: describes the results as a whole; goes to `uns` under the key, with the parameters
+    described: Mapping[str, Any] = field(default_factory=dict)
+    obs: Mapping[str, Any] = field(default_factory=dict)
+    var: Mapping[str, Any] = field(default_factory=dict)
+    obsm: Mapping[str, Any] = field(default_factory=dict)
+    varm: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    obsp: Mapping[str, Any] = field(default_factory=dict)
+    varp: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Slots to remove and slots to write: all that happens to an AnnData."""
+
+    removed: Sequence[Slot]
+    written: Mapping[Slot, Any]
+
+
+def store(adata: AnnData, keys: Keys, results: Results, call: ToolCall, /, *, copy: bool = False) -> AnnData | None:
+    """Replace everything under a key by new results; return the AnnData where it is a copy.
+
+    The key owns its slots: what an earlier call left under it goes, whether the new results have such a slot or not.
+    """
+    # everything that can fail happens before the first assignment
+    written = _slots(adata, results)
+    record = {**call.described(), "key": keys.key, "slots": _recorded(written)}
+    entry = {**results.described, "params": call.encoded(), "call": record}
+    written["uns", keys.uns] = _writable(entry)
+    adata = adata.copy() if copy else adata
+    _apply(adata, _Change([slot for slot in keys.owned(adata) if slot not in written], written))
+    return adata if copy else None
+
+
+def add(adata: AnnData, keys: Keys, results: Results, /, *, copy: bool = False) -> AnnData | None:
+    """Add results to those under a key; the next `store` under the key removes them."""
+    written = _slots(adata, results)
+    entry = adata.uns[keys.uns]
+    call = entry.get("call")
+    if call is not None:
+        listed = dict.fromkeys([*map(str, np.atleast_1d(call["slots"])), *_recorded(written)])
+        # new dicts: those in `uns` may be shared with another AnnData
+        written["uns", keys.uns] = {**entry, "call": {**call, "slots": names(listed)}}
+    adata = adata.copy() if copy else adata
+    _apply(adata, _Change([], written))
+    return adata if copy else None
+
+
+def set_var_column(adata: AnnData, name: str, values: Any, /) -> None:
+    """Write one column of `var` that belongs to no key, such as a selection of the user."""
+    _apply(adata, _Change([], {("var", name): values}))
+
+
+def _slots(adata: AnnData, results: Results) -> dict[Slot, Any]:
+    slots = {(place, name): value for place in PLACES[:-1] for name, value in getattr(results, place).items()}
+    return {slot: _fitted(adata, slot[0], value) for slot, value in slots.items()}
+
+
+def _fitted(adata: AnnData, place: str, value: Any) -> Any:
+    """Give tables the names of the AnnData, which may repeat and then cannot be aligned."""
+    if isinstance(value, pd.DataFrame):
+        return value.set_axis(adata.obs_names if place.startswith("obs") else adata.var_names, axis=0)
+    length = adata.n_obs if place.startswith("obs") else adata.n_vars
+    if np.shape(value)[0] != length:
+        raise ValueError(f"{np.shape(value)[0]} values for {length} rows of adata.{place}.")
+    return value
+
+
+def _recorded(slots: Mapping[Slot, Any]) -> Any:
+    return names(f"{place}/{name}" for place, name in slots)
+
+
+def _apply(adata: AnnData, change: _Change) -> None:
+    """Do to an AnnData all that was prepared."""
+    if adata.is_view:
+        adata._init_as_actual(adata.copy())
+    for place, name in change.removed:
+        del getattr(adata, place)[name]
+    for (place, name), value in change.written.items():
+        getattr(adata, place)[name] = value
+
+
+def _writable(value: Any) -> Any:
+    """Keep only what survives h5ad and zarr: no None, tuple, set or Series, nested as deep as it goes."""
+    if isinstance(value, Mapping):
+        return {str(k): _writable(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple | set):
+        return np.asarray(list(value))
+    if isinstance(value, pd.Series):
+        return value.to_numpy()
+    if sp.issparse(value) and value.format == "coo":
+        return value.tocsr()
+    return value

@@ -1,0 +1,73 @@
+"""Shared parameters are described once, and inserted into the docstrings of the functions that take them.
+
+A docstring lists all parameters in their order. One without a description gets the shared text; one whose
+description begins with `...` gets the shared text and then its own:
+
+    layer
+    sample_key
+        ... Whole samples are permuted.
+
+A line that holds nothing but a name in braces, such as `{key_disc}`, is replaced by the shared text of that name.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+WIDTH = 108
+_CONTINUED = "..."
+_NAME = re.compile(r"^\w+(, \w+)*$")
+_REFERENCE = re.compile(r"^( *)\{(\w+)\}$", re.MULTILINE)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def documented(shared: Mapping[str, str], /) -> Callable[[F], F]:
+    """Insert the shared texts into the section `Parameters` of a docstring."""
+
+    def insert(function: F) -> F:
+        if function.__doc__:  # there is none under `python -OO`
+            function.__doc__ = _filled(_resolved(inspect.cleandoc(function.__doc__), shared), shared)
+        return function
+
+    return insert
+
+
+def _resolved(doc: str, shared: Mapping[str, str]) -> str:
+    def text(reference: re.Match[str]) -> str:
+        indent, name = reference.groups()
+        return textwrap.indent(inspect.cleandoc(shared[name]), indent)
+
+    return _REFERENCE.sub(text, doc)
+
+
+def _filled(doc: str, shared: Mapping[str, str]) -> str:
+    head, title, rest = doc.partition("Parameters\n----------\n")
+    if not title:
+        return doc
+    section, ending, tail = rest.partition("\n\nReturns\n")
+    entries = [_entry(name, text, shared) for name, text in parameters(section).items()]
+    return head + title + "\n".join(entries) + ending + tail
+
+
+def parameters(section: str, /) -> dict[str, str]:
+    """Read names and descriptions from a section `Parameters`."""
+    found: dict[str, list[str]] = {}
+    for line in section.splitlines():
+        if _NAME.match(line):
+            found[line] = []
+        else:
+            list(found.values())[-1].append(line)
+    return {name: textwrap.dedent("\n".join(lines)) for name, lines in found.items()}
+
+
+def _entry(name: str, text: str, shared: Mapping[str, str]) -> str:
+    if text and not text.startswith(_CONTINUED):
+        described = text
+    else:
+        described = textwrap.fill(" ".join(f"{shared[name]} {text.removeprefix(_CONTINUED)}".split()), WIDTH)
+    return f"{name}\n{textwrap.indent(described, '    ')}"

@@ -1,0 +1,69 @@
+"""Tables of what `tl.feature_diffmap` and `tl.feature_change` found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .._keys import ChangeKeys, DiffmapKeys
+from ._common import entry, labelled, named, ranked
+from ._docs import documented_reader
+
+
+@documented_reader
+def feature_diffmap(adata: AnnData, *, key: str = "feature_diffmap") -> pd.DataFrame:
+    """Read the diffusion maps of features, one per condition.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.feature_diffmap`.
+    key
+
+    Returns
+    -------
+    One row per feature and condition; columns `group`, `vector_1` …. Excluded features are missing values.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.newly_connected(n_obs=200)
+    >>> dn.tl.feature_diffmap(adata, "condition", n_components=2)
+    >>> dn.get.feature_diffmap(adata).shape
+    (500, 3)
+    """
+    keys = DiffmapKeys(key)
+    found = entry(adata, keys)
+    groups = [str(group) for group in found["groups"]]
+    columns = keys.columns(groups, np.asarray(found["eigenvalues"]).shape[1])
+    return pd.concat([labelled(named(adata, keys.varm, columns[group]), group=group) for group in groups])
+
+
+@documented_reader
+def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFrame:
+    """Read how far every feature moves between two conditions.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.feature_change`.
+    key
+
+    Returns
+    -------
+    One row per feature, the one that moves farthest first; columns `change` (the diffusion distance) and `rank`
+    (from 1). Excluded features come last, with missing values.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.hyperspectral_tarp(size=30, n_bands=30)
+    >>> dn.tl.feature_change(adata, "condition")
+    >>> dn.get.feature_change(adata).columns.tolist()
+    ['change', 'rank']
+    """
+    keys = ChangeKeys(key)
+    entry(adata, keys)
+    change = adata.var[keys.var].to_numpy(dtype=float)
+    return ranked(adata, {"change": change}, -change)

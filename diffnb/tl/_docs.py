@@ -1,0 +1,45 @@
+"""What the parameters that several tools share mean, once."""
+
+from __future__ import annotations
+
+from .._docs import documented
+
+SHARED = {
+    "adata": "Annotated data, observations × features.",
+    "groupby": "Column of `adata.obs` with the conditions.",
+    "groups": "Conditions to compare; all by default.",
+    "group": (
+        'Condition to compare. `"auto"`: the later of two conditions in the order of categories, or each of several.'
+    ),
+    "reference": "Condition to compare with.",
+    "sample_key": "Column of `adata.obs` with the sample (donor, subject) of each observation.",
+    "layer": "Layer to use instead of `adata.X`.",
+    "use_rep": "Key of `adata.obsm` to use instead of `adata.X`.",
+    "mask_var": "Boolean column of `adata.var`, or array: the features to use.",
+    "metric": (
+        'Distance between features. `"euclidean"` depends on levels as well as relations; `"correlation"` on relations'
+        " only."
+    ),
+    "standardize": '`None`: features as they are; `"global"`: each feature over all observations.',
+    "graph": '`"dense"`, or `"knn"`: each feature keeps its 2 × `n_neighbors` nearest.',
+    "neighbors": (
+        'How nearest neighbours are found: `"exact"`, `"approximate"` (by nearest-neighbour descent, which misses some'
+        ' neighbours, mostly of features in no group; distances of those found are exact), or `"auto"`: exact below'
+        " 200,000 features. Up to 2,000 features, and in a dense graph, always exact."
+    ),
+    "n_features": "Number of features to select.",
+    "n_projections": "Directions to find, each after projecting the earlier ones out of the data.",
+    "divergence": '`"wasserstein2"` (squared), `"wasserstein1"` or `"kolmogorov"`.',
+    "certificate": 'Also bound the objective of all directions from above; only for `divergence="wasserstein2"`.',
+    "n_permutations": "Permutations for p-values; 0 for none.",
+    "random_state": "Seed. The same seed gives the same answer.",
+    "n_jobs": (
+        "Threads that work concurrently. `None`: one, or as many as an active `joblib.parallel_config` says;"
+        " −1: all cores."
+    ),
+    "key": "The `key_added` of the call whose results are used.",
+    "key_added": "Name under which results are stored; they replace those of an earlier call.",
+    "copy": "Work on a copy and return it.",
+}
+
+documented_tool = documented(SHARED)
