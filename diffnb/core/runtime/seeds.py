@@ -23,6 +23,7 @@ Purpose: TypeAlias = Literal[
     "relaxation",
     "eigensolver",
     "projection",
+    "gate_noise",
 ]
 #: the position is part of the key of a stream, so new purposes are appended
 PURPOSES: tuple[Purpose, ...] = (
@@ -37,6 +38,7 @@ PURPOSES: tuple[Purpose, ...] = (
     "relaxation",
     "eigensolver",
     "projection",
+    "gate_noise",
 )
 
 
