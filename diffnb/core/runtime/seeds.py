@@ -6,7 +6,7 @@ a child of a `SeedSequence`, identified by its purpose and the number of the dra
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -26,20 +26,7 @@ Purpose: TypeAlias = Literal[
     "gate_noise",
 ]
 #: the position is part of the key of a stream, so new purposes are appended
-PURPOSES: tuple[Purpose, ...] = (
-    "permutations",
-    "bootstraps",
-    "chance",
-    "folds",
-    "starts",
-    "subsample",
-    "references",
-    "batches",
-    "relaxation",
-    "eigensolver",
-    "projection",
-    "gate_noise",
-)
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 
 
 def stream(seed: int, purpose: Purpose, /, *further: int) -> np.random.SeedSequence:
