@@ -30,8 +30,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import f_classif
 
 import diffnb as dn
-from diffnb.core.dufs.objective import GATES, evaluate
-from diffnb.core.dufs.smoothness import BANDWIDTHS, Graph
+from diffnb.core.dufs.objective import GATES, evaluate_objective
+from diffnb.core.dufs.smoothness import BANDWIDTHS, GraphOptions
 from diffnb.core.runtime.threads import thread_limits
 
 SETS = {"Prostate-GE": "Prostate-GE", "COIL20": "COIL20", "PIX10": "pixraw10P", "warpPIE10P": "warpPIE10P"}
@@ -81,7 +81,8 @@ def gradient(_: argparse.Namespace) -> dict[str, Any]:
         x, mu = rng.normal(size=(30, 12)), rng.normal(scale=0.4, size=12)
         shape = None if gates == "deterministic" else x.shape if gates == "per_sample" else (12,)
         noise = None if shape is None else rng.normal(size=shape)
-        ours = evaluate(x, mu, Graph(2, 5.0, bandwidth, power, alone), gates=gates, penalty=penalty, noise=noise)
+        graph = GraphOptions(2, 5.0, bandwidth, power, alone)
+        ours = evaluate_objective(x, mu, graph, gates=gates, penalty=penalty, noise=noise)
         theirs = plain.gradient(
             x, mu, gates=gates, noise=noise, penalty=penalty, power=power, bandwidth=bandwidth, leave_one_out=alone
         )
@@ -221,8 +222,10 @@ def steps(_: argparse.Namespace) -> dict[str, Any]:
         times = interleaved(
             {
                 "plain": lambda x=x, mu=mu, noise=noise: plain.tape_step(x, mu, noise),
-                "drawn": lambda x=x, mu=mu, noise=noise: evaluate(x, mu, Graph(), gates="per_sample", noise=noise),
-                "moments": lambda x=x, mu=mu: evaluate(x, mu, Graph(leave_one_out=True)),
+                "drawn": lambda x=x, mu=mu, noise=noise: evaluate_objective(
+                    x, mu, GraphOptions(), gates="per_sample", noise=noise
+                ),
+                "moments": lambda x=x, mu=mu: evaluate_objective(x, mu, GraphOptions(leave_one_out=True)),
             }
         )
         ratio = [times["plain"] / times[k] for k in ("drawn", "moments")]

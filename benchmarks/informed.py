@@ -27,9 +27,9 @@ from threadpoolctl import threadpool_limits
 
 import diffnb as dn
 from diffnb.core.mahalanobis.clusters import cluster_features, indicators
-from diffnb.core.mahalanobis.covariance import observed
+from diffnb.core.mahalanobis.covariance import sample_covariance
 from diffnb.core.mahalanobis.metric import informed_metric, reconstruction_error
-from diffnb.core.mahalanobis.neighbors import diffusion_map
+from diffnb.core.mahalanobis.neighbors import observation_diffusion_map
 
 TYPES = {"n_clusters": 18, "n_components": 18}
 LARGE = (50_000, 1000, 20)
@@ -77,7 +77,7 @@ def reconstruction(_: argparse.Namespace) -> dict[str, Any]:
     ):
         ratios = []
         for seed in range(20):
-            data = observed(make(seed).X)
+            data = sample_covariance(make(seed).X)
             h = indicators(cluster_features(data, k))
             exact, gradient = (
                 reconstruction_error(data, informed_metric(data, h, n_components=d, solver=solver).directions)
@@ -127,12 +127,12 @@ def clusters(_: argparse.Namespace) -> dict[str, Any]:
         chosen = []
         for seed in range(50):
             adata = dn.datasets.two_types(n_obs=n, random_state=seed)
-            data = observed(adata.X)
+            data = sample_covariance(adata.X)
             truth = indicators(adata.var["cluster"].cat.codes.to_numpy())
             # the first 18 eigenvectors of the true covariance span the clusters
             span = truth @ truth.T
             labels = {
-                # one start of k-means++, what MATLAB's kmeans does unless told
+                # one start of k-means++, the default of MATLAB's kmeans
                 "random": KMeans(18, n_init=1, random_state=seed).fit_predict(adata.X.T),
                 "ward": cluster_features(data, 18),
                 "known": adata.var["cluster"].cat.codes.to_numpy(),
@@ -161,7 +161,7 @@ def split_accuracy(adata: ad.AnnData, first: np.ndarray) -> float:
 
 
 def embedding(_: argparse.Namespace) -> dict[str, Any]:
-    """Figure 8 with its controls: two types parted by the sign of the first diffusion component."""
+    """Figure 8 with its controls: two types separated by the sign of the first diffusion component."""
     methods: dict[str, dict[str, Any]] = {
         "informed, PCA's eigenvalues (paper)": TYPES,
         "the same, gradient": {**TYPES, "solver": "gradient"},
@@ -178,7 +178,7 @@ def embedding(_: argparse.Namespace) -> dict[str, Any]:
             dn.tl.informed_distance(adata, **options)
             first = dn.get.informed_embedding(adata)["component_1"].to_numpy()
             found[name].append(split_accuracy(adata, first))
-        euclidean = diffusion_map(cdist(adata.X, adata.X), 1)[1][:, 0]
+        euclidean = observation_diffusion_map(cdist(adata.X, adata.X), 1)[1][:, 0]
         found["Euclidean"].append(split_accuracy(adata, euclidean))
     rows = [[name, float(np.mean(v)), min(v)] for name, v in found.items()]
     table("Two types parted, n = 100, 50 seeds", ["metric", "mean accuracy", "lowest"], rows)
@@ -342,7 +342,7 @@ def p_value(adata: ad.AnnData, first: np.ndarray) -> float:
 
 
 def survival(_: argparse.Namespace) -> dict[str, Any]:
-    """Section 6 on data at hand: log-rank p of the split by the first diffusion component, patients drawn anew."""
+    """Section 6: log-rank p of the split by the first diffusion component, for repeated draws of patients."""
     paper: dict[str, Any] = {"local": True, "n_components": 6, "n_neighbors": 20}
     methods: dict[str, dict[str, Any] | None] = {
         "Euclidean": None,
@@ -361,7 +361,7 @@ def survival(_: argparse.Namespace) -> dict[str, Any]:
             part = adata.copy() if seed < 0 else adata[drawn].copy()
             for name, options in methods.items():
                 if options is None:
-                    first = diffusion_map(cdist(part.X, part.X), 1)[1][:, 0]
+                    first = observation_diffusion_map(cdist(part.X, part.X), 1)[1][:, 0]
                 else:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")

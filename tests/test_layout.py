@@ -10,12 +10,6 @@ ACROSS_MODULES = {"tests/core/test_array_types.py"}
 WITHOUT_TESTS = {
     "diffnb.core.disc.analysis",
     "diffnb.core.disc.permutable",
-    "diffnb.core.dufs.smoothness",
-    "diffnb.core.mahalanobis.analysis",
-    "diffnb.core.mahalanobis.clusters",
-    "diffnb.core.mahalanobis.covariance",
-    "diffnb.core.mahalanobis.neighbors",
-    "diffnb.core.scorecard.correlation_blocks",
     "diffnb.core.sparda.ascent",
     "diffnb.core.sparda.divergence",
     "diffnb.core.sparda.labelings",

@@ -14,15 +14,20 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, Results, bound, expand, pull_all, store
 from .._keys import DufsKeys
-from ..core.dufs import BANDWIDTHS, GATES, MOST_STEPS, OPTIMIZERS, Dufs, Graph, Settings, settled
-from ..core.dufs import dufs as train
+from ..core.dufs import (
+    BANDWIDTHS,
+    GATES,
+    MAX_POWER,
+    OPTIMIZERS,
+    DufsFit,
+    DufsOptions,
+    GraphOptions,
+    fit_dufs,
+    resolved_batch_size,
+)
 from ..core.runtime.progress import bar
-from ..core.runtime.threads import thread_limits
 from ..core.typing import Matrix
 from ._docs import documented_tool
-
-#: observations up to which every step uses all of them, and how many a step uses beyond
-MAX_OBS_AT_ONCE, BATCH_SIZE = 1000, 500
 
 
 @documented_tool
@@ -141,15 +146,15 @@ def dufs(
     n, p = data.matrix.shape
     batch = _batch(batch_size, n)
     n_selected = validate.auto_count("n_features", n_features, at_most=p, why=f"there are {p} features")
-    settings = Settings(
-        n_features=n_selected,
+    options = DufsOptions(
+        n_features="auto" if n_selected is None else n_selected,
         penalty=_penalty(penalty, n_selected),
         gates=gates,
-        graph=Graph(
+        graph=GraphOptions(
             n_neighbors=validate.count("n_neighbors", n_neighbors, at_least=2, at_most=batch, why="in a batch"),
             scale=validate.positive("scale", scale),
             bandwidth=bandwidth,
-            power=validate.count("power", power, at_most=MOST_STEPS),
+            power=validate.count("power", power, at_most=MAX_POWER),
             leave_one_out=bool(leave_one_out),
         ),
         standardize=standardize,
@@ -162,16 +167,17 @@ def dufs(
         adapt_scale=bool(adapt_scale),
         seed=validate.count("random_state", random_state, at_least=0),
     )
-    found = _fit(data.matrix, settings)
-    selected = _selected(found.mu, settings.n_features)
-    log.info(f"{int(selected.sum())} of {p} features selected, scale {found.scale:.3g}, loss {found.loss[-1]:.4g}")
+    fit = _fit(data.matrix, options)
+    _warn_if_none(fit)
+    used = fit.settings
+    log.info(f"{used.n_features} of {p} features selected, scale {used.scale:.3g}, loss {fit.loss[-1]:.4g}")
     keys = DufsKeys(key_added)
-    return store(adata, keys, _results(keys, data, found, selected), call, copy=copy)
+    return store(adata, keys, _results(keys, data, fit), call, copy=copy)
 
 
-def _fit(matrix: Matrix, settings: Settings) -> Dufs:
-    with thread_limits(settings.batch_size or matrix.shape[0]), _bar() as progress:
-        return train(matrix, settings, progress=progress)
+def _fit(matrix: Matrix, options: DufsOptions) -> DufsFit:
+    with _bar() as progress:
+        return fit_dufs(matrix, options, progress=progress)
 
 
 def _check_options(gates: object, bandwidth: object, optimizer: object, standardize: object) -> None:
@@ -195,9 +201,7 @@ def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"]
 
 def _batch(batch_size: object, n: int) -> int:
     given = validate.auto_count("batch_size", batch_size, at_least=3)
-    if given is None:
-        return n if n <= MAX_OBS_AT_ONCE else BATCH_SIZE
-    return min(given, n)
+    return resolved_batch_size("auto" if given is None else given, n)
 
 
 @contextmanager
@@ -223,31 +227,25 @@ def _bar() -> Any:
             made.close()
 
 
-def _selected(mu: Any, n_features: int | None) -> Any:
-    if n_features is None:
-        selected = mu > 0
-        if not selected.any():
-            log.warn(
-                "no gate stays open: no feature is selected. Name a number with n_features, or try a smaller penalty"
-                " or scale."
-            )
-        return selected
-    selected = np.zeros(len(mu), dtype=bool)
-    selected[np.argsort(-mu, kind="stable")[:n_features]] = True
-    return selected
+def _warn_if_none(fit: DufsFit) -> None:
+    if not fit.settings.n_features:
+        log.warn(
+            "no gate stays open: no feature is selected. Name a number with n_features, or try a smaller penalty"
+            " or scale."
+        )
 
 
-def _results(keys: DufsKeys, data: PulledAll, found: Dufs, selected: Any) -> Results:
+def _results(keys: DufsKeys, data: PulledAll, fit: DufsFit) -> Results:
     chosen = np.zeros(data.kept.size, dtype=bool)
-    chosen[data.kept] = selected
-    table = {"gate": expand(settled(found.mu), data.kept), "mu": expand(found.mu, data.kept)}
+    chosen[data.kept] = fit.selected
+    table = {"gate": expand(fit.gates, data.kept), "mu": expand(fit.mu, data.kept)}
     described: dict[str, Any] = {
-        "training": {"loss": found.loss, "smoothness": found.smoothness, "open": found.open},
-        "scale": found.scale,
+        "training": {"loss": fit.loss, "smoothness": fit.smoothness, "open": fit.open},
+        "scale": fit.settings.scale,
         "n_constant": data.n_constant,
     }
-    if not np.isnan(found.penalty):
-        described["penalty"] = found.penalty
-    if found.tried.size:
-        described["warm"] = {"penalty": found.tried, "score": found.tried_score}
+    if not np.isnan(fit.settings.penalty):
+        described["penalty"] = fit.settings.penalty
+    if fit.warm_start is not None:
+        described["warm"] = {"penalty": fit.warm_start.penalties, "score": fit.warm_start.scores}
     return Results(var={keys.var: chosen}, varm={keys.varm: pd.DataFrame(table)}, described=described)

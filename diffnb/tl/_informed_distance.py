@@ -14,12 +14,17 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store
 from .._keys import InformedKeys
-from ..core.mahalanobis import EIGENVALUES, SOLVERS, Distances, Request, distances, in_order
-from ..core.runtime.threads import thread_limits
+from ..core.mahalanobis import (
+    CLUSTERINGS,
+    DIRECTION_SOLVERS,
+    EIGENVALUES,
+    InformedFit,
+    InformedOptions,
+    fit_informed,
+    in_order,
+)
 from ..core.typing import Bools, Floats, Ints
 from ._docs import documented_tool
-
-CLUSTERINGS = ("shared", "each")
 
 
 @documented_tool
@@ -123,11 +128,11 @@ def informed_distance(
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
     data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask)
     labels = None if known is None else in_order(known[data.kept])
-    request = Request(
+    options = InformedOptions(
         informed=informed,
         local=local,
         clustering=clustering,
-        n_clusters=_number_of_clusters(n_clusters, labels, data, informed),
+        n_clusters=_number_of_clusters(n_clusters, labels, data, informed) or "auto",
         n_neighbors=validate.count(
             "n_neighbors",
             n_neighbors,
@@ -140,26 +145,21 @@ def informed_distance(
         full=_full(full),
         seed=validate.count("random_state", random_state, at_least=0),
     )
-    request = _with_components(request, n_components, data)
-    found = _fit(data, request, labels)
-    _log(found, data, request)
+    options = _with_components(options, n_components, data)
+    found = fit_informed(data.matrix, options, labels=labels)
+    _log(found, data, options)
     names = None if labels is None else _names_in_order(adata, str(n_clusters), data.kept, labels)
     keys = InformedKeys(key_added)
-    results = _results(keys, data, found, request)
+    results = _results(keys, data, found, options)
     if use_rep in (None, "X"):
-        results = replace(results, **_of_features(keys, data, found, request, names))
+        results = replace(results, **_of_features(keys, data, found, options, names))
     return store(adata, keys, results, call, copy=copy)
-
-
-def _fit(data: PulledAll, request: Request, labels: Ints | None) -> Distances:
-    with thread_limits(max(data.matrix.shape[0], data.n_features)):
-        return distances(data.matrix, request, labels=labels)
 
 
 def _check_options(
     solver: object, eigenvalues: object, clustering: object, n_clusters: object, use_rep: object, local: bool
 ) -> None:
-    validate.choice("solver", solver, SOLVERS)
+    validate.choice("solver", solver, DIRECTION_SOLVERS)
     validate.choice("eigenvalues", eigenvalues, EIGENVALUES)
     validate.choice("clustering", clustering, CLUSTERINGS)
     if clustering == "each" and not local:
@@ -203,27 +203,29 @@ def _number_of_clusters(value: object, labels: Ints | None, data: PulledAll, inf
     return validate.count("n_clusters", value, at_least=2, at_most=p, why=f"there are {p} features")
 
 
-def _full(value: object) -> bool | None:
+def _full(value: object) -> bool | Literal["auto"]:
     if isinstance(value, str):
         validate.choice("full", value, ("auto",))
-        return None
+        return "auto"
     return bool(value)
 
 
-def _with_components(request: Request, n_components: object, data: PulledAll) -> Request:
-    size = request.n_neighbors if request.local else data.matrix.shape[0]
+def _with_components(options: InformedOptions, n_components: object, data: PulledAll) -> InformedOptions:
+    size = options.n_neighbors if options.local else data.matrix.shape[0]
     most, why = size - 1, f"{size} observations span no more"
-    span = request.n_clusters if request.informed else data.n_features
-    if span is not None and span < most:
-        most, why = span, f"{span} clusters" if request.informed else f"{span} features"
-    return replace(request, n_components=validate.auto_count("n_components", n_components, at_most=most, why=why))
+    span = options.n_clusters if options.informed else data.n_features
+    if span != "auto" and span < most:
+        most, why = span, f"{span} clusters" if options.informed else f"{span} features"
+    count = validate.auto_count("n_components", n_components, at_most=most, why=why)
+    return replace(options, n_components="auto" if count is None else count)
 
 
-def _log(found: Distances, data: PulledAll, request: Request) -> None:
-    kind = "local" if request.local else "global"
-    of = f"{found.n_clusters} clusters of " if request.informed else ""
-    how = "all distances" if found.pairwise is not None else "nearest neighbours only"
-    log.info(f"{kind} metric by {of}{data.n_features} features, n_components={found.n_components}, {how}")
+def _log(found: InformedFit, data: PulledAll, options: InformedOptions) -> None:
+    used = found.settings
+    kind = "local" if options.local else "global"
+    of = f"{used.n_clusters} clusters of " if options.informed else ""
+    how = "all distances" if used.full else "nearest neighbours only"
+    log.info(f"{kind} metric by {of}{data.n_features} features, n_components={used.n_components}, {how}")
 
 
 def _names_in_order(adata: AnnData, column: str, kept: Bools, labels: Ints) -> list[str]:
@@ -233,7 +235,7 @@ def _names_in_order(adata: AnnData, column: str, kept: Bools, labels: Ints) -> l
     return [str(values[i]) for i in first]
 
 
-def _results(keys: InformedKeys, data: PulledAll, found: Distances, request: Request) -> Results:
+def _results(keys: InformedKeys, data: PulledAll, found: InformedFit, options: InformedOptions) -> Results:
     kind = np.float32 if data.matrix.dtype == np.float32 else np.float64
     obsp: dict[str, Any] = {
         keys.distances: found.nearest.as_graph().astype(kind),
@@ -247,13 +249,13 @@ def _results(keys: InformedKeys, data: PulledAll, found: Distances, request: Req
     described: dict[str, Any] = {
         "connectivities_key": keys.connectivities,
         "distances_key": keys.distances,
-        "n_clusters": found.n_clusters,
-        "n_components": found.n_components,
+        "n_clusters": found.settings.n_clusters,
+        "n_components": found.settings.n_components,
         "diffmap_evals": found.diffusion[0],
         "has_pairwise": found.pairwise is not None,
         "n_constant": data.n_constant,
     }
-    if not request.local:
+    if not options.local:
         described["eigenvalues"] = {
             "used": found.metric.eigenvalues,
             "own": found.metric.own,
@@ -266,13 +268,13 @@ def _results(keys: InformedKeys, data: PulledAll, found: Distances, request: Req
 
 
 def _of_features(
-    keys: InformedKeys, data: PulledAll, found: Distances, request: Request, names: list[str] | None
+    keys: InformedKeys, data: PulledAll, found: InformedFit, options: InformedOptions, names: list[str] | None
 ) -> dict[str, Any]:
     """Return clusters and directions of the features; a representation has no place for its own."""
     var, varm = {}, {}
     if found.labels is not None:
         var[keys.clusters] = _named(found.labels, data.kept, names)
-    if not request.local:
+    if not options.local:
         columns = {f"direction_{i + 1}": expand(u, data.kept) for i, u in enumerate(found.metric.directions.T)}
         varm[keys.varm] = pd.DataFrame(columns)
     return {"var": var, "varm": varm}

@@ -11,7 +11,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Results, bound, expand, pull_all, store
 from .._keys import LaplacianScoreKeys
-from ..core.dufs import EDGE_WEIGHTS, laplacian_scores, neighbor_graph, scaled
+from ..core.dufs import EDGE_WEIGHTS, LaplacianScoreOptions, fit_laplacian_score
 from ._docs import documented_tool
 
 
@@ -75,11 +75,10 @@ def laplacian_score(
     points = data.matrix if use_rep in (None, "X") else pull_all(adata, use_rep=use_rep).matrix
     few = f"there are {adata.n_obs} observations"
     validate.count("n_neighbors", n_neighbors, at_most=adata.n_obs - 1, why=few)
-    if standardize is not None:
-        points = scaled(points)
-    found = laplacian_scores(data.matrix, neighbor_graph(points, n_neighbors, weights=weights))
+    options = LaplacianScoreOptions(n_neighbors, weights, standardize)
+    fit = fit_laplacian_score(data.matrix, options, points=points)
     keys = LaplacianScoreKeys(key_added)
     results = Results(
-        var={keys.var: expand(found, data.kept)}, described={"column": keys.var, "n_constant": data.n_constant}
+        var={keys.var: expand(fit.scores, data.kept)}, described={"column": keys.var, "n_constant": data.n_constant}
     )
     return store(adata, keys, results, call, copy=copy)

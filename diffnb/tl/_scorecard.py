@@ -15,8 +15,17 @@ from .. import _validate as validate
 from .._anndata import Pulled, Results, bound, expand, pull, store
 from .._keys import ScorecardKeys
 from ..core.runtime.progress import bar
-from ..core.scorecard import KINDS, MIN_OBS_FOR_CONNECTIVITY, MIN_OBS_PER_SAMPLE, NONE, Design, Scorecard, design
-from ..core.scorecard import scorecard as compare
+from ..core.scorecard import (
+    KINDS,
+    MIN_OBS_FOR_CONNECTIVITY,
+    MIN_OBS_PER_SAMPLE,
+    NONE,
+    Design,
+    ScorecardFit,
+    ScorecardOptions,
+    design,
+    fit_scorecard,
+)
 from ._docs import documented_tool
 from ._pairs import known_condition
 
@@ -152,19 +161,19 @@ def _compare(
     designs: Sequence[Design | None],
     seed: int,
     n_jobs: int | None,
-) -> list[Scorecard]:
+) -> list[ScorecardFit]:
     few = [g for g, x in zip(data.groups, data.matrices, strict=True) if x.shape[0] < MIN_OBS_FOR_CONNECTIVITY]
     if few and designs[0] is None:
         log.info(f"no connectivity for {validate.quoted(few)}: {MIN_OBS_FOR_CONNECTIVITY} observations are needed")
     each = bar(list(zip(pairs, designs, strict=True)), desc="scorecard", disable=len(pairs) < 4)
     return [
-        compare(data.matrices[i], data.matrices[j], samples=samples, seed=seed, n_jobs=n_jobs)
+        fit_scorecard(data.matrices[i], data.matrices[j], ScorecardOptions(seed), samples=samples, n_jobs=n_jobs)
         for (i, j), samples in each
     ]
 
 
 def _results(
-    keys: ScorecardKeys, data: Pulled, pairs: Sequence[tuple[int, int]], cards: Sequence[Scorecard]
+    keys: ScorecardKeys, data: Pulled, pairs: Sequence[tuple[int, int]], cards: Sequence[ScorecardFit]
 ) -> Results:
     named = [(data.groups[i], data.groups[j]) for i, j in pairs]
     prefixes = keys.prefixes(named)
@@ -177,7 +186,7 @@ def _results(
     return Results(varm={keys.varm: pd.concat(tables, axis=1)}, described={"pairs": compared})
 
 
-def _table(card: Scorecard, data: Pulled, names: dict[str, str]) -> pd.DataFrame:
+def _table(card: ScorecardFit, data: Pulled, names: dict[str, str]) -> pd.DataFrame:
     """Make the columns of one comparison, with a row for every feature."""
     table = pd.DataFrame(
         {

@@ -1,8 +1,8 @@
-"""DUFS word for word: forward from the equations, gradients by complex steps and by a tape.
+"""Reference implementation of DUFS: the equations as printed, gradients by complex steps and by a tape.
 
 Everything works on complex numbers too: the imaginary part of f(µ + ih) is h times the derivative, to rounding,
-with none of the cancellation of finite differences. Only where something is chosen (a neighbour, a clip) the real
-part decides. The tape is what an automatic differentiation would do: it keeps every n × n and n × d step.
+without the cancellation of finite differences. Discrete choices (a neighbour, a clip) depend on the real part only.
+The tape does what automatic differentiation would do: it keeps every n × n and n × d step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The informed Mahalanobis distance, plain: Algorithms 1 and 2 of the paper, step by step, on D = Xᵀ."""
+"""Reference implementation of the informed Mahalanobis distance: Algorithms 1 and 2, step by step, on D = Xᵀ."""
 
 from __future__ import annotations
 

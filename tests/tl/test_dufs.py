@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
-from diffnb.core.dufs.train import Dufs
+from diffnb.core.dufs import DufsFit, DufsSettings
 from diffnb.tl import _dufs
 
 QUICK = {"n_steps": 4}
@@ -114,16 +114,15 @@ def test_an_empty_selection_gives_a_warning(moons):
 def test_the_bar_counts_and_grows_when_training_starts_again(moons, monkeypatch):
     counted = []
 
-    def two_trainings(matrix, settings, *, progress):
+    def two_trainings(matrix, options, *, progress):
         step = progress(3)
         for _ in range(5):
             step()
             counted.append(1)
-        empty = np.empty(0)
-        one = np.ones(1)
-        return Dufs(np.ones(matrix.shape[1]), one, one, one, 5.0, np.nan, empty, empty)
+        one, p = np.ones(1), matrix.shape[1]
+        return DufsFit(DufsSettings(p, len(matrix), 5.0, np.nan), np.ones(p), np.ones(p, dtype=bool), one, one, one)
 
-    monkeypatch.setattr(_dufs, "train", two_trainings)
+    monkeypatch.setattr(_dufs, "fit_dufs", two_trainings)
     dn.tl.dufs(moons)
     assert len(counted) == 5
 
@@ -133,7 +132,7 @@ def test_nothing_is_written_when_training_fails(moons, monkeypatch):
         progress(3)()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(_dufs, "train", fail)
+    monkeypatch.setattr(_dufs, "fit_dufs", fail)
     with pytest.raises(KeyboardInterrupt):
         dn.tl.dufs(moons)
     assert not moons.uns

@@ -155,7 +155,7 @@ class TestOptions:
         assert abs(types.obsp["informed_distances"] - graph).max() < 1e-10
 
     def test_large_data_keep_neighbours_only(self, types, monkeypatch):
-        monkeypatch.setattr("diffnb.core.mahalanobis.analysis.FULL_MOST", 49)
+        monkeypatch.setattr("diffnb.core.mahalanobis.analysis.MAX_OBS_FOR_ALL_DISTANCES", 49)
         dn.tl.informed_distance(types)
         assert sp.issparse(dn.get.informed_distances(types))
 

@@ -3,12 +3,12 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
-from diffnb.core.dufs.laplacian_score import laplacian_scores, neighbor_graph, scaled
+from diffnb.core.dufs.laplacian_score import laplacian_scores, neighbor_graph, with_unit_variance
 
 
 def test_scores_are_those_of_the_standardised_graph(adata):
     dn.tl.laplacian_score(adata, n_neighbors=7, weights="heat")
-    expected = laplacian_scores(adata.X, neighbor_graph(scaled(adata.X), 7, weights="heat"))
+    expected = laplacian_scores(adata.X, neighbor_graph(with_unit_variance(adata.X), 7, weights="heat"))
     np.testing.assert_allclose(adata.var["laplacian_score"], expected)
     assert adata.uns["laplacian_score"]["params"]["n_neighbors"] == 7
 

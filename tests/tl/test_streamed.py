@@ -14,7 +14,7 @@ from diffnb.core.arrays import column_blocks
 from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
 from diffnb.core.arrays.affine import AffineMap
-from diffnb.core.dufs import train as dufs
+from diffnb.core.dufs.batches import standardized_batches
 from diffnb.core.mahalanobis import local
 from diffnb.core.sparda import streamed_operator as streamed
 from diffnb.core.sparda.divergence import DIVERGENCES
@@ -305,9 +305,9 @@ def test_small_data_is_loaded_once(monkeypatch):
 def test_a_batch_of_dufs_costs_no_separate_pass(streaming, set_memory):
     set_memory(4 * 8 * 24 * P)
     x = chunked.chunked(lazily("uneven", "dense"))
-    ready = dufs.observations(x, standardize=None, batch_size=12)
+    data = standardized_batches(x, standardize=None, batch_size=12)
     before = len(streaming["loaded"])
-    batches = ready.batches(np.random.default_rng(1))
+    batches = data.endless(np.random.default_rng(1))
     for _ in range(8):  # two epochs of four batches, two in a pass
         next(batches)
     assert streaming["loaded"][before:] == [24 * P] * 4

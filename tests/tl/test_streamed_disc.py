@@ -120,7 +120,7 @@ def test_bad_values_are_refused_before_anything_is_stored(adata):
 @pytest.mark.parametrize("chunks", CHUNKINGS.values(), ids=list(CHUNKINGS))
 @pytest.mark.parametrize("sample_key", [None, "donor", "subject"])
 def test_the_scorecard_is_the_same_for_every_chunking(adata, kind, chunks, sample_key, monkeypatch, set_memory):
-    monkeypatch.setattr(correlation_blocks, "TILE", 8)
+    monkeypatch.setattr(correlation_blocks, "MAX_BLOCK_FEATURES", 8)
     set_memory(4 * 120 * 40 * 8 // 3)
     lazy = in_chunks(adata, kind, chunks)
     for data in (adata, lazy):

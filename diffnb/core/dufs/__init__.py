@@ -1,23 +1,26 @@
-"""DUFS: unsupervised selection of features by a gated graph Laplacian."""
+"""DUFS: unsupervised selection of features by a gated graph Laplacian, and the Laplacian score."""
 
-from .gates import settled
-from .laplacian_score import EDGE_WEIGHTS, laplacian_scores, neighbor_graph, scaled
+from .batches import resolved_batch_size
+from .laplacian_score import EDGE_WEIGHTS, LaplacianScoreFit, LaplacianScoreOptions, fit_laplacian_score
 from .objective import GATES
-from .smoothness import BANDWIDTHS, MOST_STEPS, Graph
-from .train import OPTIMIZERS, Dufs, Settings, dufs
+from .optimizer import OPTIMIZERS
+from .smoothness import BANDWIDTHS, MAX_POWER, GraphOptions
+from .train import DufsFit, DufsOptions, DufsSettings, WarmStart, fit_dufs
 
 __all__ = [
     "BANDWIDTHS",
     "EDGE_WEIGHTS",
     "GATES",
-    "MOST_STEPS",
+    "MAX_POWER",
     "OPTIMIZERS",
-    "Dufs",
-    "Graph",
-    "Settings",
-    "dufs",
-    "laplacian_scores",
-    "neighbor_graph",
-    "scaled",
-    "settled",
+    "DufsFit",
+    "DufsOptions",
+    "DufsSettings",
+    "GraphOptions",
+    "LaplacianScoreFit",
+    "LaplacianScoreOptions",
+    "WarmStart",
+    "fit_dufs",
+    "fit_laplacian_score",
+    "resolved_batch_size",
 ]

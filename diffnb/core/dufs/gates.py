@@ -1,7 +1,7 @@
 """Gates of features: a Gaussian around µ + ½, clipped to [0, 1] (stochastic gates of DUFS).
 
 A gate is z = clip(µ + ½ + σε, 0, 1) with ε ~ N(0, 1) and σ = ½. Training moves µ. Instead of drawing ε at every
-step one can put the moments of z into the loss, for which there are closed forms: nothing is random then.
+step one can use the moments of z in the loss, which have closed forms: training is deterministic then.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from scipy.special import ndtr
 
 from ..typing import Bools, Floats
 
-SIGMA = 0.5
+#: σ of the authors
+GATE_SD = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
-    """Mean and mean square of every gate and the chance that it is open, with their derivatives by µ."""
+class GateMoments:
+    """Mean and mean square of every gate and the probability that it is open, with their derivatives by µ."""
 
     mean: Floats
     mean_slope: Floats
@@ -28,38 +29,38 @@ class Moments:
     open_slope: Floats
 
 
-def moments(mu: Floats, /) -> Moments:
+def gate_moments(mu: Floats, /) -> GateMoments:
     """E z, E z², P(z > 0) and their slopes."""
     centre = mu + 0.5
-    low, high = -centre / SIGMA, (1.0 - centre) / SIGMA
-    inside = ndtr(high) - ndtr(low)  # the chance that nothing is clipped
-    at_low, at_high = _density(low), _density(high)
-    first = centre * inside + SIGMA * (at_low - at_high)  # ∫ m over (0, 1)
+    low, high = -centre / GATE_SD, (1.0 - centre) / GATE_SD
+    inside = ndtr(high) - ndtr(low)  # the probability that nothing is clipped
+    at_low, at_high = _normal_density(low), _normal_density(high)
+    first = centre * inside + GATE_SD * (at_low - at_high)  # ∫ m over (0, 1)
     second = (
         centre**2 * inside
-        + 2 * centre * SIGMA * (at_low - at_high)
-        + SIGMA**2 * (inside + low * at_low - high * at_high)
+        + 2 * centre * GATE_SD * (at_low - at_high)
+        + GATE_SD**2 * (inside + low * at_low - high * at_high)
     )
-    return Moments(
+    return GateMoments(
         mean=first + ndtr(-high),
         mean_slope=inside,
         square=second + ndtr(-high),
         square_slope=2 * first,
         open=ndtr(-low),
-        open_slope=at_low / SIGMA,
+        open_slope=at_low / GATE_SD,
     )
 
 
-def drawn(mu: Floats, noise: Floats, /) -> tuple[Floats, Bools]:
-    """Gates for drawn noise, and where they are not clipped, so that µ moves them (one row a draw)."""
-    centre = mu + 0.5 + SIGMA * noise
+def noisy_gates(mu: Floats, noise: Floats, /) -> tuple[Floats, Bools]:
+    """Gates for given noise, and where they are not clipped, so that µ moves them (one row per draw)."""
+    centre = mu + 0.5 + GATE_SD * noise
     return np.clip(centre, 0.0, 1.0), (centre > 0) & (centre < 1)
 
 
-def settled(mu: Floats, /) -> Floats:
-    """Gates without noise, as the authors read them off after training."""
+def noiseless_gates(mu: Floats, /) -> Floats:
+    """Gates without noise, as the authors use them after training."""
     return np.asarray(np.clip(mu + 0.5, 0.0, 1.0))
 
 
-def _density(x: Floats) -> Floats:
+def _normal_density(x: Floats) -> Floats:
     return np.asarray(np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..arrays.column_blocks import load_column_blocks
 from ..arrays.ops import column_blocks, dense64, mean_and_variance
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
+from ..runtime.threads import openmp_limits, thread_limits
 from ..spectral.observation_knn import loaded_rows, nearest_rows
 from ..typing import Floats, Ints, Matrix
 
@@ -21,20 +23,50 @@ EdgeWeights: TypeAlias = Literal["binary", "heat"]
 EDGE_WEIGHTS = ("binary", "heat")
 
 
-def scaled(x: Matrix, /) -> Matrix | Affine:
-    """Divide every column by its standard deviation, sparse ones staying sparse: distances need no centring."""
+@dataclass(frozen=True, slots=True)
+class LaplacianScoreOptions:
+    """What a user asks for."""
+
+    n_neighbors: int = 5
+    weights: EdgeWeights = "binary"
+    #: `"global"`: features in units of their standard deviation, for the graph
+    standardize: Literal["global"] | None = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class LaplacianScoreFit:
+    """The score of every feature, and the graph of observations that it refers to."""
+
+    scores: Floats
+    graph: sp.csr_array
+
+
+def fit_laplacian_score(
+    x: Matrix, options: LaplacianScoreOptions, /, *, points: Matrix | None = None, n_jobs: int | None = None
+) -> LaplacianScoreFit:
+    """Score every feature of `x` on the graph of `points`, a row per observation; by default `x` itself."""
+    points = x if points is None else points
+    with thread_limits(max(x.shape), n_jobs):
+        if options.standardize is not None:
+            points = with_unit_variance(points)
+        graph = neighbor_graph(points, options.n_neighbors, weights=options.weights)
+        return LaplacianScoreFit(laplacian_scores(x, graph), graph)
+
+
+def with_unit_variance(x: Matrix, /) -> Matrix | Affine:
+    """Divide every column by its standard deviation; sparse data stay sparse, since distances need no centring."""
     mean, variance = mean_and_variance(x)
     scale = inverse_sd(mean, variance)
     if isinstance(x, Chunked):
         return Affine(x.centered(mean), AffineMap(scale=scale))
     if sp.issparse(x):
         return sp.csr_array(x).multiply(scale).tocsr()
-    # centred all the same where it is free: a large mean costs digits
+    # centred all the same where it costs nothing: a large mean costs digits
     return (dense64(x) - mean) * scale
 
 
 def neighbor_graph(x: Matrix | Affine, n_neighbors: int, /, *, weights: EdgeWeights = "binary") -> sp.csr_array:
-    """Symmetric graph of observations; an edge stands if either end asks for it."""
+    """Symmetric graph of observations, in which two are connected if either is among the nearest of the other."""
     distances, indices = _neighbors(x, n_neighbors)
     if weights == "binary":
         values = np.ones(distances.size)
@@ -44,8 +76,8 @@ def neighbor_graph(x: Matrix | Affine, n_neighbors: int, /, *, weights: EdgeWeig
         values = np.exp(-squared / width) if width > 0 else np.ones(squared.size)
     n = len(distances)
     ends = np.repeat(np.arange(n), n_neighbors), indices.ravel()
-    one_way = sp.csr_array((values, ends), shape=(n, n))
-    return sp.csr_array(one_way.maximum(one_way.T))
+    directed = sp.csr_array((values, ends), shape=(n, n))
+    return sp.csr_array(directed.maximum(directed.T))
 
 
 def _neighbors(x: Matrix | Affine, count: int) -> tuple[Floats, Ints]:
@@ -60,18 +92,9 @@ def _neighbors(x: Matrix | Affine, count: int) -> tuple[Floats, Ints]:
         x = loaded_rows(x, np.arange(x.n_obs))
     x = x if sp.issparse(x) else dense64(x)
     search = NearestNeighbors(n_neighbors=count, algorithm="brute" if sp.issparse(x) else "auto").fit(x)
-    distances, indices = search.kneighbors()
+    with openmp_limits():
+        distances, indices = search.kneighbors()
     return distances, indices
-
-
-def _slabs(x: Matrix) -> Iterator[tuple[slice, Matrix]]:
-    """Walk over the columns: of data that is read in runs, as many as fit in memory, with a pass for these."""
-    if not isinstance(x, Chunked):
-        yield from column_blocks(x)
-        return
-    for where, (slab,) in load_column_blocks([x]):
-        for within, block in column_blocks(slab):
-            yield slice(where.start + within.start, where.start + within.stop), block
 
 
 def laplacian_scores(x: Matrix, graph: Any, /) -> Floats:
@@ -82,10 +105,20 @@ def laplacian_scores(x: Matrix, graph: Any, /) -> Floats:
     degree = np.asarray(graph.sum(axis=1)).ravel()
     total = degree.sum()
     scores = np.empty(x.shape[1])
-    for where, block in _slabs(x):
+    for where, block in _blocks_of_columns(x):
         f = dense64(block)
         f = f - (degree @ f) / total
         spread = degree @ f**2
         rough = spread - np.einsum("ij,ij->j", f, graph @ f)
         scores[where] = np.divide(rough, spread, out=np.ones_like(spread), where=spread > 0)
     return scores
+
+
+def _blocks_of_columns(x: Matrix) -> Iterator[tuple[slice, Matrix]]:
+    """Iterate over blocks of columns; of data that is read in row blocks, as many as fit in memory per pass."""
+    if not isinstance(x, Chunked):
+        yield from column_blocks(x)
+        return
+    for where, (loaded,) in load_column_blocks([x]):
+        for within, block in column_blocks(loaded):
+            yield slice(where.start + within.start, where.start + within.stop), block

@@ -1,6 +1,6 @@
-"""The loss of DUFS and its gradient by µ, for gates by their moments and for drawn ones.
+"""The loss of DUFS and its gradient by µ, from the moments of gates or for drawn gates.
 
-Per observation and feature the score is −F = ⟨Pᵗ, G⟩/(nd), and R is the mean chance of a gate to be open. The
+Per observation and feature the score is −F = ⟨Pᵗ, G⟩/(nd), and R is the mean probability of a gate to be open. The
 loss is F/R (parameter-free) or F + λR.
 """
 
@@ -12,19 +12,19 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ..typing import Floats
-from .gates import drawn, moments
-from .smoothness import Graph, smoothness
+from .gates import gate_moments, noisy_gates
+from .smoothness import GraphOptions, smoothness
 
 Gates: TypeAlias = Literal["deterministic", "per_sample", "per_feature"]
 
 GATES = ("deterministic", "per_sample", "per_feature")
-#: keeps F/R finite when every gate closes, as in the authors' code
-FLOOR = 1e-6
+#: added to R, so that F/R stays finite when every gate closes, as in the authors' code
+OPEN_SHARE_OFFSET = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """Loss and its gradient by µ, with the two terms it is made of."""
+class ObjectiveValue:
+    """Loss and its gradient by µ, with its two terms: the smoothness −F and the share R of open gates."""
 
     loss: float
     gradient: Floats
@@ -32,19 +32,19 @@ class Evaluated:
     open: float
 
 
-def evaluate(
+def evaluate_objective(
     x: Floats,
     mu: Floats,
-    graph: Graph,
+    graph: GraphOptions,
     /,
     *,
     gates: Gates = "deterministic",
     penalty: float | None = None,
     noise: Floats | None = None,
-) -> Evaluated:
+) -> ObjectiveValue:
     """Loss of gates µ on standardised observations `x`.
 
-    `penalty` is λ; `None` is the parameter-free loss. Drawn gates take standard normal `noise`, a row for every
+    `penalty` is λ; `None` is the parameter-free loss. Drawn gates need standard normal `noise`, a row for every
     observation (`"per_sample"`) or one for all (`"per_feature"`).
     """
     if noise is None:
@@ -53,24 +53,24 @@ def evaluate(
         score, slope = _by_draw(x, mu, graph, noise, shared=gates == "per_feature")
     per_entry = 1 / x.size
     value, value_slope = -score * per_entry, -slope * per_entry
-    gate = moments(mu)
-    opened, opened_slope = float(gate.open.mean()) + FLOOR, gate.open_slope / len(mu)
+    gate = gate_moments(mu)
+    opened, opened_slope = float(gate.open.mean()) + OPEN_SHARE_OFFSET, gate.open_slope / len(mu)
     if penalty is None:
         loss = value / opened
         gradient = value_slope / opened - value / opened**2 * opened_slope
     else:
         loss = value + penalty * opened
         gradient = value_slope + penalty * opened_slope
-    return Evaluated(loss, gradient, -value, opened)
+    return ObjectiveValue(loss, gradient, -value, opened)
 
 
-def _by_moments(x: Floats, mu: Floats, graph: Graph) -> tuple[float, Floats]:
+def _by_moments(x: Floats, mu: Floats, graph: GraphOptions) -> tuple[float, Floats]:
     """Score for the mean of G = YYᵀ over gates drawn for every observation and feature.
 
-    Off the diagonal that is Σ_j (E z_j)² x_ij x_kj; on it E z_j² takes the place of the squared mean, since an
-    observation shares its draw with itself. What noise adds to every distance is kept this way, and no draw made.
+    Off the diagonal that is Σ_j (E z_j)² x_ij x_kj; on it E z_j² replaces the squared mean, since an observation
+    has the same draw as itself. Distances are as large as with drawn gates this way, without any draw.
     """
-    gate = moments(mu)
+    gate = gate_moments(mu)
     weight, weight_slope = gate.mean**2, 2 * gate.mean * gate.mean_slope
     spread, spread_slope = gate.square - weight, gate.square_slope - weight_slope
     own = np.arange(len(x))
@@ -83,8 +83,8 @@ def _by_moments(x: Floats, mu: Floats, graph: Graph) -> tuple[float, Floats]:
     return score, slope
 
 
-def _by_draw(x: Floats, mu: Floats, graph: Graph, noise: Floats, *, shared: bool) -> tuple[float, Floats]:
-    gate, moves = drawn(mu, noise)
+def _by_draw(x: Floats, mu: Floats, graph: GraphOptions, noise: Floats, *, shared: bool) -> tuple[float, Floats]:
+    gate, moves = noisy_gates(mu, noise)
     gated = x * gate
     score, towards = smoothness(gated @ gated.T, graph)
     if shared:

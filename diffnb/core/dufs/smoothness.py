@@ -3,7 +3,7 @@
 With Y the gated data and G = YYᵀ the squared distances are S_ij = G_ii + G_jj − 2G_ij, the graph
 W = exp(−S/s), the walk P = D⁻¹W, and the score tr(YᵀPᵗY) = ⟨Pᵗ, G⟩. Everything is a function of the
 n × n matrix G, so the gradient is one n × n matrix H = ∂score/∂G too, however many features there are:
-∂score/∂Y = 2HY, and x_jᵀHx_j for the weight of a feature j in G = Σ_j q_j x_j x_jᵀ.
+∂score/∂Y = 2HY, and ∂score/∂q_j = x_jᵀHx_j for the weight q_j of a feature in G = Σ_j q_j x_j x_jᵀ.
 """
 
 from __future__ import annotations
@@ -18,17 +18,18 @@ from ..typing import Floats, Ints
 Bandwidth: TypeAlias = Literal["median", "max", "local"]
 
 BANDWIDTHS = ("median", "max", "local")
-MOST_STEPS = 3
+#: largest power t of the walk
+MAX_POWER = 3
 #: a squared distance to the k-th neighbour below this share of the mean one is rounding
-TINY = 1e-12
+MIN_RELATIVE_WIDTH = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
+class GraphOptions:
     """How the graph of observations is made.
 
-    The k-th neighbour counts the observation itself, as the authors' code does: 2 is the nearest other one.
-    With `leave_one_out` no observation is its own neighbour (W_ii = 0), so that a step always goes to another.
+    `n_neighbors` counts the observation itself, as the authors' code does: 2 is the nearest other one. With
+    `leave_one_out` no observation is its own neighbour (W_ii = 0), so that every step of the walk leads to another.
     """
 
     n_neighbors: int = 2
@@ -38,11 +39,11 @@ class Graph:
     leave_one_out: bool = False
 
 
-def smoothness(gram: Floats, graph: Graph, /) -> tuple[float, Floats]:
+def smoothness(gram: Floats, graph: GraphOptions, /) -> tuple[float, Floats]:
     """Score ⟨Pᵗ, G⟩ of gated data with Gram matrix `gram`, and its gradient H by it, symmetric."""
     squared = _squared(gram)
-    walk, widths = _walk(squared, graph)
-    score, towards_walk, powered = _walked(walk, gram, graph.power)
+    walk, widths = _gated_walk(squared, graph)
+    score, towards_walk, powered = _walk_score(walk, gram, graph.power)
     # through the normalisation of rows, and the exponential: ∂/∂ log W
     towards_walk -= np.einsum("ij,ij->i", towards_walk, walk)[:, None]
     towards_walk *= walk
@@ -54,9 +55,9 @@ def smoothness(gram: Floats, graph: Graph, /) -> tuple[float, Floats]:
     return score, 0.5 * (gradient + gradient.T)
 
 
-def score_of(gram: Floats, graph: Graph, /) -> float:
+def smoothness_score(gram: Floats, graph: GraphOptions, /) -> float:
     """Score ⟨Pᵗ, G⟩ alone."""
-    walk, _ = _walk(_squared(gram), graph)
+    walk, _ = _gated_walk(_squared(gram), graph)
     powered = walk
     for _ in range(graph.power - 1):
         powered = powered @ walk
@@ -65,11 +66,12 @@ def score_of(gram: Floats, graph: Graph, /) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Widths:
-    """Kernel widths, one or one an observation, and the distances that set them."""
+    """Kernel widths, one for all or one per observation, and the distances that they depend on."""
 
     values: Floats
+    #: k-th neighbour of every observation
     kth: Ints
-    #: share of every observation's k-th distance in its width, or in the one there is
+    #: derivative of the common width, or of each observation's width, by its squared k-th distance
     shares: Floats
 
 
@@ -82,13 +84,13 @@ def _squared(gram: Floats) -> Floats:
     return squared
 
 
-def _walk(squared: Floats, graph: Graph) -> tuple[Floats, _Widths]:
+def _gated_walk(squared: Floats, graph: GraphOptions) -> tuple[Floats, _Widths]:
     widths = _widths(squared, graph)
     weights = squared / -_between(widths.values)
     if graph.leave_one_out:
         np.fill_diagonal(weights, -np.inf)
-        # without itself an observation far from all others would have no weight left: its nearest gets 1,
-        # which changes nothing in P
+        # the weights of an observation far from all others would underflow: its nearest gets weight 1, which
+        # leaves P as it is
         weights -= weights.max(axis=1, keepdims=True)
     np.exp(weights, out=weights)
     weights /= weights.sum(axis=1, keepdims=True)
@@ -96,31 +98,31 @@ def _walk(squared: Floats, graph: Graph) -> tuple[Floats, _Widths]:
 
 
 def _between(values: Floats) -> Floats:
-    """Width of every pair: the one there is, or the geometric mean of both ends'."""
+    """Width of every pair: the one width, or the geometric mean of those of both ends."""
     return values if values.size == 1 else np.sqrt(values[:, None] * values)
 
 
-def _widths(squared: Floats, graph: Graph) -> _Widths:
+def _widths(squared: Floats, graph: GraphOptions) -> _Widths:
     n, k = len(squared), graph.n_neighbors
     kth = np.argpartition(squared, k - 1, axis=1)[:, k - 1]
     found = squared[np.arange(n), kth]
     mean = float(squared.mean()) or 1.0
     if graph.bandwidth == "local":
-        # a duplicate has no distance to take a width from: a small constant, which does not move with the gates
-        flat = found <= TINY * mean
-        found = np.where(flat, TINY * mean, found)
+        # duplicates are at distance zero: their width is a small constant, which does not change with the gates
+        flat = found <= MIN_RELATIVE_WIDTH * mean
+        found = np.where(flat, MIN_RELATIVE_WIDTH * mean, found)
         return _Widths(graph.scale * found, kth, np.where(flat, 0.0, graph.scale))
     order = np.argsort(found, kind="stable")
     middle = order[-1:] if graph.bandwidth == "max" else order[(n - 1) // 2 : n // 2 + 1]
     shares = np.zeros(n)
     shares[middle] = 1 / len(middle)
     width = float(found @ shares)
-    if width <= TINY * mean:
+    if width <= MIN_RELATIVE_WIDTH * mean:
         width, shares = mean, np.zeros(n)
     return _Widths(np.array([graph.scale * width]), kth, graph.scale * shares)
 
 
-def _walked(walk: Floats, gram: Floats, power: int) -> tuple[float, Floats, Floats]:
+def _walk_score(walk: Floats, gram: Floats, power: int) -> tuple[float, Floats, Floats]:
     """⟨Pᵗ, G⟩, its gradient Σ (Pᵀ)ⁱ G (Pᵀ)^(t−1−i) by P, and Pᵗ."""
     if power == 1:
         return float(np.vdot(walk, gram)), gram.copy(), walk.copy()
@@ -139,7 +141,7 @@ def _walked(walk: Floats, gram: Floats, power: int) -> tuple[float, Floats, Floa
 
 
 def _through_kernel(towards_log: Floats, squared: Floats, widths: _Widths) -> Floats:
-    """Gradient by S, from the one by log W = −S/s: through S itself, and through the S that set the widths."""
+    """Gradient by S, from the one by log W = −S/s: through S itself, and through the widths, which depend on S."""
     n = len(squared)
     pairs = _between(widths.values)
     found = towards_log / -pairs

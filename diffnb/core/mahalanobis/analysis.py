@@ -1,179 +1,204 @@
-"""From data to metric, neighbours and maps in one call: what `tl.informed_distance` asks for."""
+"""The informed Mahalanobis distance from data to metric, neighbours and maps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from ..arrays.ops import matmul
 from ..runtime.progress import bar, quietly
+from ..runtime.threads import thread_limits
 from ..typing import Floats, Ints, Matrix
 from .clusters import Gap, cluster_features, gap_statistic, indicators
-from .covariance import Observed, observed
-from .local import Clustering, Plan, all_distances, local_metrics
-from .metric import Eigenvalues, Metric, Solver, conventional_metric, informed_metric
+from .covariance import SampleCovariance, sample_covariance
+from .local import Clustering, LocalOptions, all_distances, local_metrics
+from .metric import DirectionSolver, Eigenvalues, MahalanobisMetric, conventional_metric, informed_metric
 from .neighbors import (
-    CANDIDATES,
-    Nearest,
-    candidates,
+    CANDIDATES_PER_NEIGHBOR,
+    ObservationNeighbors,
+    candidate_pairs,
     connectivities,
-    diffusion_map,
     mean_metric_points,
     nearest_in_space,
     nearest_of_all,
     nearest_of_candidates,
     nearest_points,
+    observation_diffusion_map,
     with_self,
 )
 
-#: samples up to which all distances are kept
-FULL_MOST = 3000
-N_DIFFMAP = 10
-#: runs of samples that are worth a bar
-WORTH_A_BAR = 10
+#: observations up to which all distances are kept
+MAX_OBS_FOR_ALL_DISTANCES = 3000
+N_DIFFUSION_COMPONENTS = 10
+#: blocks of observations from which on a progress bar is shown
+MIN_BLOCKS_FOR_BAR = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked for."""
+class InformedOptions:
+    """What a user asks for."""
 
     informed: bool = True
     local: bool = False
     clustering: Clustering = "shared"
-    #: `None`: by the gap statistic
-    n_clusters: int | None = None
-    n_components: int | None = None
+    #: `"auto"`: by the gap statistic
+    n_clusters: int | Literal["auto"] = "auto"
+    n_components: int | Literal["auto"] = "auto"
+    #: size of a neighbourhood, the observation itself included
     n_neighbors: int = 20
-    solver: Solver = "exact"
+    solver: DirectionSolver = "exact"
     eigenvalues: Eigenvalues = "pca"
-    #: keep all distances; `None`: where there are few samples
-    full: bool | None = None
+    #: keep all distances; `"auto"`: where there are few observations
+    full: bool | Literal["auto"] = "auto"
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Distances:
-    """What is found."""
+class InformedSettings:
+    """What was used, every choice resolved."""
 
-    #: the global metric; with `local`, the one that neighbourhoods without spread take
-    metric: Metric
-    #: cluster of every feature; `None` without clusters or with one clustering each
-    labels: Ints | None
+    #: 0 without clusters
     n_clusters: int
-    gap: Gap | None
+    #: of the metric, or of each local metric
     n_components: int
+    #: whether all distances are kept
+    full: bool
+
+
+@dataclass(frozen=True, slots=True)
+class InformedFit:
+    """The metric, and distances, neighbours and maps under it."""
+
+    settings: InformedSettings
+    #: the global metric; with `local`, that of neighbourhoods without variance
+    metric: MahalanobisMetric
+    #: cluster of every feature; `None` without clusters, or where each neighbourhood has its own
+    labels: Ints | None
+    #: `None` where the number of clusters was given
+    gap: Gap | None
     #: points whose Euclidean distance is the metric; `None` for local metrics
     coordinates: Floats | None
-    #: all distances, or `None`
+    #: all distances, where kept
     pairwise: Floats | None
-    nearest: Nearest
+    nearest: ObservationNeighbors
+    #: weights of the graph of neighbours
     weights: sp.csr_matrix
     #: eigenvalues and coordinates of the diffusion map
     diffusion: tuple[Floats, Floats]
 
 
-def distances(x: Matrix, request: Request, /, *, labels: Ints | None = None) -> Distances:
-    """Make the metric and find neighbours under it; `labels` are clusters of features that are known."""
-    data = observed(x)
-    gap = None
-    n_clusters = 0
-    if request.informed:
-        labels, n_clusters, gap = _clusters(data, request, labels)
-    metric = _global_metric(data, request, labels)
-    if request.local:
+@dataclass(frozen=True, slots=True)
+class _Clusters:
+    """Clusters of features, all empty without them."""
+
+    labels: Ints | None = None
+    count: int = 0
+    gap: Gap | None = None
+
+
+def fit_informed(
+    x: Matrix, options: InformedOptions, /, *, labels: Ints | None = None, n_jobs: int | None = None
+) -> InformedFit:
+    """Compute the metric and find neighbours under it; `labels` are clusters of features, where they are known."""
+    with thread_limits(max(x.shape), n_jobs):
+        data = sample_covariance(x)
+        clusters = _find_clusters(data, options, labels) if options.informed else _Clusters()
+        metric = _global_metric(data, options, clusters.labels)
+        full = data.shape[0] <= MAX_OBS_FOR_ALL_DISTANCES if options.full == "auto" else options.full
         coordinates = None
-        n_components, pairwise, nearest = _local_distances(data, request, labels, metric, n_clusters)
-    else:
-        n_components = metric.own.size
-        coordinates = matmul(x, metric.factor)
-        pairwise, nearest = _global_distances(coordinates, request)
-    return Distances(
-        metric=metric,
-        labels=labels if request.informed and not (request.local and request.clustering == "each") else None,
-        n_clusters=n_clusters,
-        gap=gap,
-        n_components=n_components,
-        coordinates=coordinates,
-        pairwise=pairwise,
-        nearest=nearest,
-        weights=connectivities(nearest),
-        diffusion=_diffusion(pairwise, nearest, request.seed),
+        if options.local:
+            n_components, pairwise, nearest = _local_distances(data, options, clusters, metric, full)
+        else:
+            n_components = metric.own.size
+            coordinates = matmul(x, metric.factor)
+            pairwise, nearest = _global_distances(coordinates, options, full)
+        each = options.local and options.clustering == "each"
+        return InformedFit(
+            settings=InformedSettings(clusters.count, n_components, full),
+            metric=metric,
+            labels=None if each else clusters.labels,
+            gap=clusters.gap,
+            coordinates=coordinates,
+            pairwise=pairwise,
+            nearest=nearest,
+            weights=connectivities(nearest),
+            diffusion=_diffusion(pairwise, nearest, options.seed),
+        )
+
+
+def _find_clusters(data: SampleCovariance, options: InformedOptions, labels: Ints | None) -> _Clusters:
+    gap = None
+    if labels is None:
+        count = options.n_clusters
+        if count == "auto":
+            gap = gap_statistic(data, seed=options.seed)
+            count = gap.chosen
+        labels = cluster_features(data, count, seed=options.seed)
+    found = int(labels.max()) + 1
+    if options.n_components != "auto" and options.n_components > found:
+        how = "the gap statistic chose" if gap is not None else "features form"
+        raise ValueError(
+            f"n_components={options.n_components} is more than the {found} clusters that {how};"
+            " ask for fewer components, or for more clusters with n_clusters."
+        )
+    return _Clusters(labels, found, gap)
+
+
+def _global_metric(data: SampleCovariance, options: InformedOptions, labels: Ints | None) -> MahalanobisMetric:
+    # of local metrics, the number of components is that of a neighbourhood
+    count = "auto" if options.local else options.n_components
+    if labels is None:
+        return conventional_metric(data, n_components=count, eigenvalues=options.eigenvalues, seed=options.seed)
+    return informed_metric(
+        data,
+        indicators(labels),
+        n_components=count,
+        solver=options.solver,
+        eigenvalues=options.eigenvalues,
+        seed=options.seed,
     )
 
 
-def _clusters(data: Observed, request: Request, labels: Ints | None) -> tuple[Ints, int, Gap | None]:
-    gap, count = None, request.n_clusters
-    if labels is None:
-        if count is None:
-            gap = gap_statistic(data, seed=request.seed)
-            count = gap.chosen
-        labels = cluster_features(data, count, seed=request.seed)
-    found = int(labels.max()) + 1
-    if request.n_components is not None and request.n_components > found:
-        how = "the gap statistic chose" if gap is not None else "features form"
-        raise ValueError(
-            f"n_components={request.n_components} is more than the {found} clusters that {how};"
-            " ask for fewer components, or for more clusters with n_clusters."
-        )
-    return labels, found, gap
-
-
-def _global_metric(data: Observed, request: Request, labels: Ints | None) -> Metric:
-    # of local metrics, the number of components is that of a neighbourhood
-    count = None if request.local else request.n_components
-    options: dict[str, Any] = {"n_components": count, "eigenvalues": request.eigenvalues, "seed": request.seed}
-    if labels is not None:
-        return informed_metric(data, indicators(labels), solver=request.solver, **options)
-    return conventional_metric(data, **options)
+def _global_distances(
+    coordinates: Floats, options: InformedOptions, full: bool
+) -> tuple[Floats | None, ObservationNeighbors]:
+    count = options.n_neighbors - 1
+    if not full:
+        return None, nearest_points(coordinates, count)
+    pairwise = cdist(coordinates, coordinates)
+    return pairwise, nearest_of_all(pairwise, count)
 
 
 def _local_distances(
-    data: Observed, request: Request, labels: Ints | None, metric: Metric, n_clusters: int
-) -> tuple[int, Floats | None, Nearest]:
-    n, count = data.shape[0], request.n_neighbors - 1
-    keep_all = _keep_all(request, n)
-    wanted = count if keep_all else min(CANDIDATES * count, n - 1)
-    near = nearest_in_space(data, wanted, seed=request.seed)
-    plan = Plan(request.n_components, request.solver, request.eigenvalues, n_clusters)
-    local = local_metrics(
-        data,
-        with_self(near, request.n_neighbors),
-        plan,
-        spare=metric,
-        labels=labels,
-        clustering=request.clustering if request.informed else None,
-    )
-    if keep_all:
-        pairwise = all_distances(local, wrap=_bar)
+    data: SampleCovariance, options: InformedOptions, clusters: _Clusters, metric: MahalanobisMetric, full: bool
+) -> tuple[int, Floats | None, ObservationNeighbors]:
+    """Return the number of components, all distances where wanted, and neighbours."""
+    n, count = data.shape[0], options.n_neighbors - 1
+    n_candidates = count if full else min(CANDIDATES_PER_NEIGHBOR * count, n - 1)
+    near = nearest_in_space(data, n_candidates, seed=options.seed)
+    clustering = options.clustering if options.informed else None
+    asked = LocalOptions(options.n_components, options.solver, options.eigenvalues, clustering, clusters.count)
+    around = with_self(near, options.n_neighbors)
+    local = local_metrics(data, around, asked, fallback=metric, labels=clusters.labels)
+    if full:
+        pairwise = all_distances(local, progress=_with_bar)
         return local.n_components, pairwise, nearest_of_all(pairwise, count)
-    # near by the mean of local metrics as well: what is near under each need not be in Euclidean distance
-    pairs = candidates(near, nearest_points(mean_metric_points(local), wanted).indices)
-    return local.n_components, None, nearest_of_candidates(local, pairs, count, wrap=_bar)
+    # candidates by the mean of local metrics as well: neighbours under these need not be near in Euclidean distance
+    pairs = candidate_pairs(near, nearest_points(mean_metric_points(local), n_candidates).indices)
+    return local.n_components, None, nearest_of_candidates(local, pairs, count, progress=_with_bar)
 
 
-def _global_distances(coordinates: Floats, request: Request) -> tuple[Floats | None, Nearest]:
-    count = request.n_neighbors - 1
-    if _keep_all(request, len(coordinates)):
-        pairwise = cdist(coordinates, coordinates)
-        return pairwise, nearest_of_all(pairwise, count)
-    return None, nearest_points(coordinates, count)
+def _diffusion(pairwise: Floats | None, nearest: ObservationNeighbors, seed: int) -> tuple[Floats, Floats]:
+    count = min(N_DIFFUSION_COMPONENTS, nearest.indices.shape[0] - 2)
+    return observation_diffusion_map(nearest.as_graph() if pairwise is None else pairwise, count, seed=seed)
 
 
-def _keep_all(request: Request, n: int) -> bool:
-    return n <= FULL_MOST if request.full is None else request.full
-
-
-def _diffusion(pairwise: Floats | None, nearest: Nearest, seed: int) -> tuple[Floats, Floats]:
-    count = min(N_DIFFMAP, nearest.indices.shape[0] - 2)
-    return diffusion_map(nearest.as_graph() if pairwise is None else pairwise, count, seed=seed)
-
-
-def _bar(parts: Iterable[Ints]) -> Iterator[Ints]:
-    listed = list(parts)
-    for part in bar(listed, desc="local metrics", disable=len(listed) < WORTH_A_BAR):
+def _with_bar(blocks: Iterable[Ints]) -> Iterator[Ints]:
+    listed = list(blocks)
+    for block in bar(listed, desc="local metrics", disable=len(listed) < MIN_BLOCKS_FOR_BAR):
         with quietly():
-            yield part
+            yield block

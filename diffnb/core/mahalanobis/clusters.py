@@ -1,7 +1,7 @@
-"""Clusters of features, and how many of them: Ward's tree, k-means from it, the gap statistic.
+"""Clusters of features, and how many of them: Ward's tree, k-means started from it, the gap statistic.
 
-Features are points with one coordinate an observation. All that is needed of them are their inner products, so
-that a long matrix is read once and a sparse one never made dense.
+Features are points with one coordinate per observation. Only their inner products are needed, so that a long matrix
+is read once and a sparse one is never made dense.
 """
 
 from __future__ import annotations
@@ -16,17 +16,15 @@ from ..arrays.ops import cross, gram, matmul, take_columns
 from ..runtime.seeds import draws, generator
 from ..spectral.eigen import leading_eigenpairs
 from ..typing import Floats, Ints, Matrix
-from .covariance import PRODUCTS_MOST, Observed
+from .covariance import MAX_GRAM_POINTS, SampleCovariance
 
-#: features and principal axes that the gap statistic looks at
-GAP_FEATURES = 2000
-GAP_AXES = 50
-#: clusters that are tried, and references drawn, for the gap statistic
-GAP_MOST = 30
-GAP_REFERENCES = 10
-#: squared distances below this share of the squared lengths are rounding
-ROUNDING = 1e-13
-MOST_ROUNDS = 100
+#: features and principal axes that the gap statistic uses
+MAX_GAP_FEATURES, MAX_GAP_AXES = 2000, 50
+#: numbers of clusters that the gap statistic tries, and references that it draws
+MIN_GAP_CLUSTERS, MAX_GAP_CLUSTERS, N_GAP_REFERENCES = 2, 30, 10
+#: squares (of distances, axes, sums within clusters) below this share of the largest are rounding
+MIN_RELATIVE_SQUARE = 1e-13
+MAX_KMEANS_ITERATIONS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +38,23 @@ class Gap:
     chosen: int
 
 
-def cluster_features(data: Observed, n_clusters: int, /, *, seed: int = 0) -> Ints:
+def cluster_features(data: SampleCovariance, n_clusters: int, /, *, seed: int = 0) -> Ints:
     """Cluster the columns: k-means (Eq. 12) started from the clusters of Ward's tree.
 
     Random starts end in a worse local optimum more often than not; the tree costs less than a few of them.
-    Clusters are numbered in the order of their first feature, and none is empty. Of very many features, some
-    are drawn for the tree, and k-means takes all.
+    Clusters are numbered in the order of their first feature, and none is empty. Of very many features, a random
+    subset forms the tree, and k-means assigns all of them.
     """
     if data.products is not None:
         return cluster_by_products(data.products, n_clusters)
-    some = _some_columns(data.x, PRODUCTS_MOST, generator(seed, "subsample"))
-    centres = matmul(some, _averages(cluster_by_products(gram(some), n_clusters)))
-    return in_order(_rounds_on_columns(data.x, centres))
+    subset = _random_columns(data.x, MAX_GRAM_POINTS, generator(seed, "subsample"))
+    centers = matmul(subset, _averages(cluster_by_products(gram(subset), n_clusters)))
+    return in_order(_kmeans_of_columns(data.x, centers))
 
 
 def cluster_by_products(products: Floats, n_clusters: int, /) -> Ints:
     """Do the same from the inner products of all points."""
-    return in_order(_rounds(products, _cut(ward_tree(_distances(products)), n_clusters)))
+    return in_order(_kmeans_by_products(products, _cut(ward_tree(_distances(products)), n_clusters)))
 
 
 def ward_tree(condensed: Floats, /) -> Floats:
@@ -67,36 +65,42 @@ def ward_tree(condensed: Floats, /) -> Floats:
 def within_sums(tree: Floats, /) -> Floats:
     """Sum of squares within the clusters of a tree, for 1, 2, … clusters.
 
-    The height of a merger in Ward's tree is √(2Δ), Δ being what it adds to that sum.
+    The height of a merger in Ward's tree is √(2Δ), where Δ is what it adds to that sum.
     """
     added = np.square(tree[:, 2]) / 2
     return np.append(np.cumsum(added)[::-1], 0.0)
 
 
 def gap_statistic(
-    data: Observed, /, *, most: int = GAP_MOST, n_references: int = GAP_REFERENCES, seed: int = 0, least: int = 2
+    data: SampleCovariance,
+    /,
+    *,
+    min_clusters: int = MIN_GAP_CLUSTERS,
+    max_clusters: int = MAX_GAP_CLUSTERS,
+    n_references: int = N_GAP_REFERENCES,
+    seed: int = 0,
 ) -> Gap:
     """Choose the number of clusters of the columns by the gap statistic.
 
-    Gap(K) is the mean log W_K of uniform points in the box of the principal axes, less that of the features;
-    W_K is the sum of squares within K clusters of Ward's tree. Chosen is the smallest K, not below `least`,
+    Gap(K) is the mean log W_K of uniform points in the box of the principal axes, minus that of the features;
+    W_K is the sum of squares within K clusters of Ward's tree. Chosen is the smallest K, not below `min_clusters`,
     with Gap(K) ≥ Gap(K + 1) − s(K + 1).
     """
     products = data.products
-    if products is None or len(products) > GAP_FEATURES:
-        products = gram(_some_columns(data.x, GAP_FEATURES, generator(seed, "subsample")))
+    if products is None or len(products) > MAX_GAP_FEATURES:
+        products = gram(_random_columns(data.x, MAX_GAP_FEATURES, generator(seed, "subsample")))
     points = _on_principal_axes(products, seed)
-    most = min(most, len(points) - 1)
-    k = np.arange(1, most + 1)
-    found = _log_within(points, most)
-    low, high = points.min(axis=0), points.max(axis=0)
-    drawn_points = (
-        np.random.default_rng(s).uniform(low, high, points.shape) for s in draws(seed, "references", n_references)
+    max_clusters = min(max_clusters, len(points) - 1)
+    k = np.arange(1, max_clusters + 1)
+    references = np.array(
+        [
+            _log_within(_uniform_in_box(points, np.random.default_rng(child)), max_clusters)
+            for child in draws(seed, "references", n_references)
+        ]
     )
-    references = np.array([_log_within(p, most) for p in drawn_points])
-    gap = references.mean(axis=0) - found
+    gap = references.mean(axis=0) - _log_within(points, max_clusters)
     error = references.std(axis=0) * np.sqrt(1 + 1 / n_references)
-    return Gap(k, gap, error, _first_peak(k, gap, error, min(least, most)))
+    return Gap(k, gap, error, _first_peak(k, gap, error, min(min_clusters, max_clusters)))
 
 
 def indicators(labels: Ints, /) -> Floats:
@@ -108,22 +112,26 @@ def indicators(labels: Ints, /) -> Floats:
 
 
 def in_order(labels: Ints, /) -> Ints:
-    """Give clusters numbers from 0 by the place of their first feature, without gaps."""
+    """Relabel clusters consecutively from 0, in the order of their first feature."""
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[codes.ravel()])
 
 
-def _some_columns(x: Matrix, count: int, rng: np.random.Generator) -> Matrix:
+def _random_columns(x: Matrix, count: int, rng: np.random.Generator) -> Matrix:
     drawn = np.zeros(x.shape[1], dtype=bool)
     drawn[rng.choice(x.shape[1], count, replace=False)] = True
     return take_columns(x, drawn)
+
+
+def _uniform_in_box(points: Floats, rng: np.random.Generator) -> Floats:
+    return rng.uniform(points.min(axis=0), points.max(axis=0), points.shape)
 
 
 def _cut(tree: Floats, n_clusters: int) -> Ints:
     labels = np.asarray(fcluster(tree, n_clusters, "maxclust"))
     if len(np.unique(labels)) == n_clusters:
         return labels - 1
-    # mergers of equal height, as of duplicates, are undone one by one by the slower way only
+    # mergers of equal height, as of duplicates, are separated by the slower function only
     return np.asarray(cut_tree(tree, n_clusters)).ravel()
 
 
@@ -138,14 +146,14 @@ def _averages(labels: Ints) -> Floats:
 def _distances(products: Floats) -> Floats:
     norms = np.diag(products)
     squared = norms[:, None] + norms - 2 * products
-    squared[squared < ROUNDING * np.maximum(norms[:, None], norms)] = 0.0
+    squared[squared < MIN_RELATIVE_SQUARE * np.maximum(norms[:, None], norms)] = 0.0
     np.fill_diagonal(squared, 0.0)
     return np.asarray(squareform(np.sqrt(squared), checks=False))
 
 
-def _rounds(products: Floats, labels: Ints) -> Ints:
-    """Lloyd's rounds with centres that are never formed; a cluster that is left empty is gone."""
-    for _ in range(MOST_ROUNDS):
+def _kmeans_by_products(products: Floats, labels: Ints) -> Ints:
+    """Lloyd's iterations with centres that are never formed; a cluster that loses all members disappears."""
+    for _ in range(MAX_KMEANS_ITERATIONS):
         labels = in_order(labels)
         averages = _averages(labels)
         inner = products @ averages
@@ -156,14 +164,14 @@ def _rounds(products: Floats, labels: Ints) -> Ints:
     return labels
 
 
-def _rounds_on_columns(x: Matrix, centres: Floats) -> Ints:
+def _kmeans_of_columns(x: Matrix, centers: Floats) -> Ints:
     labels = np.full(x.shape[1], -1)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_KMEANS_ITERATIONS):
         before = labels
-        labels = np.argmin(np.einsum("ik,ik->k", centres, centres) - 2 * cross(x, centres), axis=1)
+        labels = np.argmin(np.einsum("ik,ik->k", centers, centers) - 2 * cross(x, centers), axis=1)
         if (labels == before).all():
             break
-        centres = matmul(x, _averages(in_order(labels)))
+        centers = matmul(x, _averages(in_order(labels)))
         labels = in_order(labels)
     return labels
 
@@ -171,18 +179,18 @@ def _rounds_on_columns(x: Matrix, centres: Floats) -> Ints:
 def _on_principal_axes(products: Floats, seed: int) -> Floats:
     """Coordinates of the points on their leading principal axes, from inner products."""
     mean = products.mean(axis=0)
-    centred = products - mean - mean[:, None] + mean.mean()
-    values, vectors = leading_eigenpairs(centred, min(GAP_AXES, len(products) - 1), seed=seed)
-    kept = values > ROUNDING * max(values[0], np.finfo(float).tiny)
+    centered = products - mean - mean[:, None] + mean.mean()
+    values, vectors = leading_eigenpairs(centered, min(MAX_GAP_AXES, len(products) - 1), seed=seed)
+    kept = values > MIN_RELATIVE_SQUARE * max(values[0], np.finfo(float).tiny)
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
-def _log_within(points: Floats, most: int) -> Floats:
-    sums = within_sums(ward_tree(pdist(points)))[:most]
-    # as many clusters as there are different points leave nothing within: far below all else, yet finite
-    return np.asarray(np.log(np.maximum(sums, ROUNDING * sums[0] + np.finfo(float).tiny)))
+def _log_within(points: Floats, max_clusters: int) -> Floats:
+    sums = within_sums(ward_tree(pdist(points)))[:max_clusters]
+    # as many clusters as distinct points leave no squares within: the logarithm is far below all others, yet finite
+    return np.asarray(np.log(np.maximum(sums, MIN_RELATIVE_SQUARE * sums[0] + np.finfo(float).tiny)))
 
 
-def _first_peak(k: Ints, gap: Floats, error: Floats, least: int) -> int:
-    peaks = np.flatnonzero((gap[:-1] >= gap[1:] - error[1:]) & (k[:-1] >= least))
-    return int(k[peaks[0]]) if peaks.size else int(max(k[int(np.argmax(gap))], least))
+def _first_peak(k: Ints, gap: Floats, error: Floats, min_clusters: int) -> int:
+    peaks = np.flatnonzero((gap[:-1] >= gap[1:] - error[1:]) & (k[:-1] >= min_clusters))
+    return int(k[peaks[0]]) if peaks.size else int(max(k[int(np.argmax(gap))], min_clusters))

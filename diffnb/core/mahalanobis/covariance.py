@@ -1,4 +1,4 @@
-"""What is read of the data once and used by every step: means, inner products of features, principal components."""
+"""The sample covariance: read once, used by every step, and formed only where it is small."""
 
 from __future__ import annotations
 
@@ -17,27 +17,28 @@ from ..runtime.seeds import generator
 from ..spectral.eigen import leading_eigenpairs
 from ..typing import Floats, Ints, Matrix
 
-#: more features than this are not multiplied with one another
-PRODUCTS_MOST = 5000
+#: features, or observations, of which all inner products are computed
+MAX_GRAM_POINTS = 5000
+#: eigenvalues below this share of the largest have no eigenvector that is more than rounding
+MIN_RELATIVE_PC_VARIANCE = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Principal:
-    """Leading principal components."""
+class PrincipalComponents:
+    """Leading eigenvalues of the sample covariance, and their eigenvectors."""
 
     values: Floats
-    #: features × components, empty where not asked for
+    #: features × components, without columns where not asked for
     vectors: Floats
 
 
 @dataclass(frozen=True, slots=True)
-class Observed:
-    """Observations × features, with what one pass over them gives."""
+class SampleCovariance:
+    """Observations × features, with what one pass over them gives of their covariance."""
 
     x: Matrix
     mean: Floats
-    #: trace of the sample covariance
-    total: float
+    trace: float
     #: inner products of features, not centred; `None` where there are too many
     products: Floats | None
 
@@ -46,99 +47,99 @@ class Observed:
         """Observations and features."""
         return int(self.x.shape[0]), int(self.x.shape[1])
 
-    def leading(self, count: int, /, *, seed: int = 0, vectors: bool = True) -> Principal:
-        """Leading eigenvalues and eigenvectors of the sample covariance."""
+    def leading(self, count: int, /, *, seed: int = 0, vectors: bool = True) -> PrincipalComponents:
+        """Leading eigenvalues and eigenvectors."""
         n, m = self.shape
         if m <= n and self.products is not None:
-            values, found = leading_eigenpairs(self._covariance(), count, seed=seed)
-        elif n <= PRODUCTS_MOST:
+            values, found = leading_eigenpairs(self._dense(), count, seed=seed)
+        elif n <= MAX_GRAM_POINTS:
             values, left = leading_eigenpairs(self._between_observations(), count, seed=seed)
             found = self._from_left(values, left) if vectors else np.empty((m, 0))
         else:
-            operator = LinearOperator((m, m), matvec=lambda v: self._covariance_times(v).ravel(), dtype=np.float64)
+            operator = LinearOperator((m, m), matvec=lambda v: self._times(v).ravel(), dtype=np.float64)
             values, found = leading_eigenpairs(operator, count, seed=seed)
-        return Principal(np.maximum(values, 0.0), found)
+        return PrincipalComponents(np.maximum(values, 0.0), found)
 
     def spectrum(self, *, seed: int = 0) -> tuple[Floats, int, int]:
-        """All eigenvalues of the sample covariance, and of how many observations and features.
+        """All eigenvalues, and the numbers of observations and features that they are of.
 
-        Of many observations and features some observations are drawn.
+        Of many observations and features, some observations are drawn.
         """
         n, m = self.shape
         if m <= n and self.products is not None:
-            symmetric, rank = self._covariance(), min(m, n - 1)
-        elif n <= PRODUCTS_MOST:
+            symmetric, rank = self._dense(), min(m, n - 1)
+        elif n <= MAX_GRAM_POINTS:
             symmetric, rank = self._between_observations(), min(m, n - 1)
         else:
-            drawn = np.sort(generator(seed, "subsample").choice(n, PRODUCTS_MOST, replace=False))
-            return observed(take_rows(self.x, drawn)).spectrum()
+            drawn = np.sort(generator(seed, "subsample").choice(n, MAX_GRAM_POINTS, replace=False))
+            return sample_covariance(take_rows(self.x, drawn)).spectrum()
         values = np.linalg.eigvalsh(symmetric)[::-1]
         return np.maximum(values[:rank], 0.0), n, m
 
-    def _covariance(self) -> Floats:
+    def _dense(self) -> Floats:
         n = self.x.shape[0]
         return np.asarray((self.products - n * np.outer(self.mean, self.mean)) / (n - 1))
 
     def _between_observations(self) -> Floats:
-        """Inner products of centred observations over n − 1, which have the eigenvalues of the covariance."""
+        """Inner products of centred observations over n − 1, which have the same eigenvalues other than zero."""
         if isinstance(self.x, Chunked):
-            return self._between_read()
-        turned = self.x.T if isinstance(self.x, np.ndarray) else self.x.T.tocsr()
+            return self._between_observations_read()
+        transposed = self.x.T if isinstance(self.x, np.ndarray) else self.x.T.tocsr()
         along = matmul(self.x, self.mean[:, None]).ravel()
-        return np.asarray((gram(turned) - along - along[:, None] + self.mean @ self.mean) / (self.x.shape[0] - 1))
+        return np.asarray((gram(transposed) - along - along[:, None] + self.mean @ self.mean) / (self.x.shape[0] - 1))
 
-    def _between_read(self) -> Floats:
-        """Sum the same up over features, as many as fit in memory at a time."""
+    def _between_observations_read(self) -> Floats:
+        """Sum the same over column blocks, as many columns at a time as fit in memory."""
         total = np.zeros((self.x.shape[0], self.x.shape[0]))
-        for where, (slab,) in load_column_blocks([self.x]):
-            if sp.issparse(slab):
-                slab = float64(slab)
-                along = np.asarray(slab @ self.mean[where]).ravel()
-                total += (slab @ slab.T).toarray()
+        for where, (block,) in load_column_blocks([self.x]):
+            if sp.issparse(block):
+                block = float64(block)
+                along = np.asarray(block @ self.mean[where]).ravel()
+                total += (block @ block.T).toarray()
                 total += self.mean[where] @ self.mean[where] - along - along[:, None]
             else:
-                centred = dense64(slab) - self.mean[where]
-                total += centred @ centred.T
+                centered = dense64(block) - self.mean[where]
+                total += centered @ centered.T
         return np.asarray(total / (self.x.shape[0] - 1))
 
     def _from_left(self, values: Floats, left: Floats) -> Floats:
-        """Eigenvectors over features from those over observations; none where there is no variance."""
+        """Eigenvectors over features from those over observations; zero where there is no variance."""
         found = cross(self.x, left - left.mean(axis=0))
         lengths = np.linalg.norm(found, axis=0)
-        kept = values > 1e-12 * max(float(values[0]), np.finfo(float).tiny)
+        kept = values > MIN_RELATIVE_PC_VARIANCE * max(float(values[0]), np.finfo(float).tiny)
         return np.asarray(found * np.where(kept, 1 / np.where(kept, lengths, 1.0), 0.0))
 
-    def _covariance_times(self, v: Floats) -> Floats:
+    def _times(self, v: Floats) -> Floats:
         v = v.reshape(len(self.mean), -1)
         if isinstance(self.x, Chunked):
-            return self._covariance_times_read(v)
-        seen = matmul(self.x, v)
-        seen -= seen.mean(axis=0)
-        return np.asarray(cross(self.x, seen) / (self.x.shape[0] - 1))
+            return self._times_read(v)
+        projected = matmul(self.x, v)
+        projected -= projected.mean(axis=0)
+        return np.asarray(cross(self.x, projected) / (self.x.shape[0] - 1))
 
-    def _covariance_times_read(self, v: Floats) -> Floats:
-        """Do the same in one pass: dense data is read around its mean, of sparse data the mean is taken off after."""
+    def _times_read(self, v: Floats) -> Floats:
+        """Multiply in one pass: dense data is centred as it is read, sparse products are centred afterwards."""
         n, mean = self.x.shape[0], self.mean if self.x.is_sparse else np.zeros_like(self.mean)
-        (total,) = reduce([self.x.centered(self.mean)], partial(_there_and_back, v), add_in_place)
+        (total,) = reduce([self.x.centered(self.mean)], partial(_gram_times, v), add_in_place)
         return np.asarray((total - n * np.outer(mean, mean @ v)) / (n - 1))
 
 
-def _there_and_back(v: Floats, block: Matrix, _: int, __: Ints) -> Floats:
+def _gram_times(v: Floats, block: Matrix, _: int, __: Ints) -> Floats:
     block = float64(block) if sp.issparse(block) else dense64(block)
     return np.asarray(block.T @ (block @ v))
 
 
-def observed(x: Matrix, /) -> Observed:
+def sample_covariance(x: Matrix, /) -> SampleCovariance:
     """Read the data once."""
     n, m = x.shape
-    # of data that is read in runs, both come from one pass
-    products = _products_read(x) if gram_fits(x) else None
+    # of data that is read in row blocks, both come from one pass
+    products = _gram_read(x) if gram_fits(x) else None
     mean, variance = mean_and_variance(x)
-    if products is None and m <= PRODUCTS_MOST:
+    if products is None and m <= MAX_GRAM_POINTS:
         products = gram(x)
-    return Observed(x, mean, float(variance.sum()) * n / (n - 1), products)
+    return SampleCovariance(x, mean, float(variance.sum()) * n / (n - 1), products)
 
 
-def _products_read(x: Chunked) -> Floats:
+def _gram_read(x: Chunked) -> Floats:
     (sums,) = gram_stats([x])
     return sums.gram(slice(0, x.shape[1]))

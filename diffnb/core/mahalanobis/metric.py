@@ -1,6 +1,6 @@
 """The Mahalanobis distance informed by clusters of features, global version (Lahav, Talmon & Kluger, Section 3).
 
-Columns of the paper's D are our observations and its rows our features. All principal directions that are
+Columns of the paper's D are observations here, and its rows are features. All principal directions that are
 constant on clusters are U = H T with the normalised indicators H, so that everything after the clustering happens
 in as many dimensions as there are clusters: on Z = X H.
 """
@@ -15,22 +15,22 @@ import numpy as np
 from ..arrays.ops import gram, matmul
 from ..spectral.eigen import fix_signs
 from ..typing import Floats, Matrix
-from .covariance import Observed
+from .covariance import SampleCovariance
 
-Solver: TypeAlias = Literal["exact", "gradient"]
+DirectionSolver: TypeAlias = Literal["exact", "gradient"]
 Eigenvalues: TypeAlias = Literal["pca", "own", "floor"]
 
-SOLVERS = ("exact", "gradient")
+DIRECTION_SOLVERS = ("exact", "gradient")
 EIGENVALUES = ("pca", "own", "floor")
-#: eigenvalues below this share of the largest are rounding: the pseudo-inverse leaves them out
-RANK = 1e-10
-#: steps of the gradient projection, and the relative change at which it stops
-MOST_STEPS = 100
-SETTLED = 1e-4
+#: eigenvalues below this share of the largest are rounding: the pseudo-inverse excludes them
+MIN_RELATIVE_EIGENVALUE = 1e-10
+#: steps of the gradient projection, and the change below which it has converged
+MAX_GRADIENT_STEPS = 100
+MIN_GRADIENT_CHANGE = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
-class Metric:
+class MahalanobisMetric:
     """d²(i, j) = ‖Wᵀ(c_i − c_j)‖² with W = U Λ^(−½) (Eqs. 11, 26)."""
 
     #: U, features × components
@@ -44,55 +44,60 @@ class Metric:
 
     @property
     def factor(self) -> Floats:
-        """W, with directions of no variance left out by zeros."""
+        """W, zero for directions of no variance."""
         return np.asarray(self.directions * inverse_root(self.eigenvalues))
 
 
 def informed_metric(
-    data: Observed,
+    data: SampleCovariance,
     indicators: Floats,
     /,
     *,
-    n_components: int | None = None,
-    solver: Solver = "exact",
+    n_components: int | Literal["auto"] = "auto",
+    solver: DirectionSolver = "exact",
     eigenvalues: Eigenvalues = "pca",
     seed: int = 0,
-) -> Metric:
-    """Principal directions within the span of clusters, and the metric they make (Algorithm 1).
+) -> MahalanobisMetric:
+    """Principal directions within the span of clusters, and the metric they define (Algorithm 1).
 
-    `solver="exact"` solves problem (30): the eigenvectors of HᵀΣH. `"gradient"` projects gradients, as (31).
+    `solver="exact"` solves problem (30) by the eigenvectors of HᵀΣH; `"gradient"` projects gradients, as in (31).
     """
     n, m = data.shape
     within = gram(pool(data.x, indicators)) / (n - 1)
-    values, vectors = falling_eigenpairs(within)
-    if n_components is None:
-        n_components = count_above_noise(values, data.total, m, n)
+    values, vectors = descending_eigenpairs(within)
+    if n_components == "auto":
+        n_components = count_above_noise(values, data.trace, m, n)
     pca = data.leading(n_components, seed=seed, vectors=solver == "gradient")
     if solver == "exact":
-        turned, own = fix_signs(vectors[:, :n_components]), values[:n_components]
+        weights, own = fix_signs(vectors[:, :n_components]), values[:n_components]
     else:
-        turned = project_gradients(within, indicators.T @ pca.vectors)
-        own = np.einsum("ki,kl,li->i", turned, within, turned)
-    used = chosen_eigenvalues(eigenvalues, own, pca.values, data.total, n)
-    return Metric(indicators @ turned, used, own, pca.values)
+        weights = project_gradients(within, indicators.T @ pca.vectors)
+        own = np.einsum("ki,kl,li->i", weights, within, weights)
+    used = chosen_eigenvalues(eigenvalues, own, pca.values, data.trace, n)
+    return MahalanobisMetric(indicators @ weights, used, own, pca.values)
 
 
 def conventional_metric(
-    data: Observed, /, *, n_components: int | None = None, eigenvalues: Eigenvalues = "pca", seed: int = 0
-) -> Metric:
+    data: SampleCovariance,
+    /,
+    *,
+    n_components: int | Literal["auto"] = "auto",
+    eigenvalues: Eigenvalues = "pca",
+    seed: int = 0,
+) -> MahalanobisMetric:
     """Principal components without clusters (Eq. 10); `eigenvalues="floor"` adds a ridge to them."""
-    if n_components is None:
+    if n_components == "auto":
         n_components = count_by_hard_threshold(*data.spectrum(seed=seed))
     found = data.leading(n_components, seed=seed)
-    used = chosen_eigenvalues(eigenvalues, found.values, found.values, data.total, data.shape[0])
-    return Metric(fix_signs(found.vectors), used, found.values, found.values)
+    used = chosen_eigenvalues(eigenvalues, found.values, found.values, data.trace, data.shape[0])
+    return MahalanobisMetric(fix_signs(found.vectors), used, found.values, found.values)
 
 
-def reconstruction_error(data: Observed, directions: Floats, /) -> float:
-    """Squared error of U Uᵀ c in place of c, summed over centred observations and over n − 1 (Eq. 29)."""
+def reconstruction_error(data: SampleCovariance, directions: Floats, /) -> float:
+    """Squared error of U Uᵀ c instead of c, summed over centred observations and divided by n − 1 (Eq. 29)."""
     products = gram(pool(data.x, directions)) / (data.shape[0] - 1)
     inner = directions.T @ directions
-    return data.total - 2 * float(np.trace(products)) + float(np.sum(inner * products))
+    return data.trace - 2 * float(np.trace(products)) + float(np.sum(inner * products))
 
 
 def pool(x: Matrix, weights: Floats, /) -> Floats:
@@ -104,46 +109,46 @@ def pool(x: Matrix, weights: Floats, /) -> Floats:
 def inverse_root(eigenvalues: Floats, /) -> Floats:
     """λ^(−½) of every eigenvalue in the last axis; zero for those that are rounding."""
     largest = eigenvalues.max(axis=-1, keepdims=True)
-    kept = (eigenvalues > RANK * largest) & (eigenvalues > 0)
+    kept = (eigenvalues > MIN_RELATIVE_EIGENVALUE * largest) & (eigenvalues > 0)
     return np.where(kept, 1 / np.sqrt(np.where(kept, eigenvalues, 1.0)), 0.0)
 
 
-def chosen_eigenvalues(which: Eigenvalues, own: Floats, pca: Floats, total: Floats | float, n: int, /) -> Floats:
+def chosen_eigenvalues(which: Eigenvalues, own: Floats, pca: Floats, trace: Floats | float, n: int, /) -> Floats:
     """Λ of the metric: PCA's as in the paper, the directions' own, or these with a floor.
 
-    The floor is what noise adds to eigenvalues of n samples: the variance outside the directions over n.
+    The floor is what noise adds to eigenvalues of n observations: the variance outside the directions over n.
     """
     if which == "pca":
         return pca
     if which == "own":
         return own
-    residual = np.maximum(np.asarray(total)[..., None] - own.sum(axis=-1, keepdims=True), 0.0)
+    residual = np.maximum(np.asarray(trace)[..., None] - own.sum(axis=-1, keepdims=True), 0.0)
     return np.asarray(own + residual / n)
 
 
-def count_above_noise(values: Floats, total: Floats | float, m: int, n: int, /) -> int:
-    """Directions in the span of K clusters whose variance is more than noise of n samples gives.
+def count_above_noise(values: Floats, trace: Floats | float, m: int, n: int, /) -> int:
+    """Count the directions in the span of K clusters with more variance than noise in n observations has.
 
-    Noise is what varies within clusters, (tr Σ − tr HᵀΣH) / (m − K) in every direction; in K dimensions its
-    largest eigenvalue stays below (1 + √(K/(n − 1)))² times that. Many covariances at once: the median count.
+    Noise is the variance within clusters, (tr Σ − tr HᵀΣH) / (m − K) in every direction; in K dimensions its
+    largest eigenvalue stays below (1 + √(K/(n − 1)))² times that. Of many covariances, the median count is taken.
     """
     k = values.shape[-1]
-    outside = np.maximum(np.asarray(total) - values.sum(axis=-1), 0.0) / max(1, m - k)
+    outside = np.maximum(np.asarray(trace) - values.sum(axis=-1), 0.0) / max(1, m - k)
     edge = outside * (1 + np.sqrt(k / (n - 1))) ** 2
     # data without noise has directions of no variance, which are rounding
-    above = values > np.maximum(edge, RANK * values[..., 0])[..., None]
+    above = values > np.maximum(edge, MIN_RELATIVE_EIGENVALUE * values[..., 0])[..., None]
     return max(1, int(np.median(above.sum(axis=-1))))
 
 
 def count_by_hard_threshold(values: Floats, n: int, m: int, /) -> int:
-    """Principal components above the optimal hard threshold for unknown noise (Gavish & Donoho 2014).
+    """Count the principal components above the optimal hard threshold for unknown noise (Gavish & Donoho 2014).
 
-    `values` are all min(n − 1, m) eigenvalues of a covariance; of many at once, the median count is taken.
+    `values` are all min(n − 1, m) eigenvalues of a covariance; of many covariances, the median count is taken.
     """
     roots = np.sqrt(np.maximum(values, 0.0))
     beta = min(n - 1, m) / max(n - 1, m)
     omega = 0.56 * beta**3 - 0.95 * beta**2 + 1.82 * beta + 1.43
-    threshold = np.maximum(omega * np.median(roots, axis=-1), np.sqrt(RANK) * roots[..., 0])
+    threshold = np.maximum(omega * np.median(roots, axis=-1), np.sqrt(MIN_RELATIVE_EIGENVALUE) * roots[..., 0])
     return max(1, int(np.median((roots > threshold[..., None]).sum(axis=-1))))
 
 
@@ -151,27 +156,27 @@ def project_gradients(within: Floats, start: Floats, /) -> Floats:
     """Gradient projection (31) in the coordinates of the clusters, then unit length (steps 3 and 4).
 
     With U = H T and S = HᵀΣH the projected gradient (32) is −2(2 S T − T TᵀS T − S T TᵀT); the first step
-    leaves PCA's directions where they are and projects them, T = HᵀU. Many problems at once: each stops by
-    itself.
+    leaves PCA's directions where they are and projects them, T = HᵀU. Many problems are solved at once, each until
+    it has converged.
     """
     s, t = (within[None], start[None].copy()) if start.ndim == 2 else (within, start.copy())
-    # the curvature of R is below eight times the largest eigenvalue: shorter steps than its inverse never rise
+    # the curvature of R is below eight times the largest eigenvalue: with steps shorter than its inverse R never rises
     step = 1 / (8 * np.maximum(np.linalg.eigvalsh(s)[:, -1], np.finfo(float).tiny))[:, None, None]
-    going = np.arange(len(t))
-    for _ in range(MOST_STEPS):
-        moving = t[going]
-        moved, turned = s[going] @ moving, np.swapaxes(moving, 1, 2)
-        change = 2 * step[going] * (2 * moved - moving @ (turned @ moved) - moved @ (turned @ moving))
-        t[going] = moving + change
-        going = going[np.abs(change).max(axis=(1, 2)) >= SETTLED]
-        if not going.size:
+    active = np.arange(len(t))
+    for _ in range(MAX_GRADIENT_STEPS):
+        moving = t[active]
+        image, transposed = s[active] @ moving, np.swapaxes(moving, 1, 2)
+        change = 2 * step[active] * (2 * image - moving @ (transposed @ image) - image @ (transposed @ moving))
+        t[active] = moving + change
+        active = active[np.abs(change).max(axis=(1, 2)) >= MIN_GRADIENT_CHANGE]
+        if not active.size:
             break
     lengths = np.linalg.norm(t, axis=1, keepdims=True)
     t /= np.where(lengths > 0, lengths, 1.0)
     return np.asarray(t.reshape(start.shape))
 
 
-def falling_eigenpairs(symmetric: Floats, /) -> tuple[Floats, Floats]:
-    """Eigenvalues, none below zero, from the largest down, and their vectors; of many matrices at once."""
+def descending_eigenpairs(symmetric: Floats, /) -> tuple[Floats, Floats]:
+    """Eigenvalues in descending order, none below zero, and their eigenvectors; of many matrices at once."""
     values, vectors = np.linalg.eigh(symmetric)
     return np.maximum(values[..., ::-1], 0.0), vectors[..., ::-1]

@@ -1,4 +1,4 @@
-"""Neighbours under a metric: exact for coordinates, candidates measured anew for local metrics; graph and map."""
+"""Neighbours under a metric: exact for coordinates, among candidates for local metrics; their graph and map."""
 
 from __future__ import annotations
 
@@ -13,90 +13,92 @@ from ..arrays.affine import Affine
 from ..arrays.ops import dense64, matmul, mean_and_variance
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
+from ..runtime.threads import openmp_limits
 from ..spectral.distances import smallest
 from ..spectral.eigen import leading_eigenpairs, walk_eigenvectors
 from ..spectral.observation_knn import nearest_rows
 from ..spectral.walk import random_walk
 from ..typing import Floats, Ints, Matrix
-from .covariance import Observed
-from .local import Local, runs, some
+from .covariance import SampleCovariance
+from .local import LocalMetrics, consulted_observations, observation_blocks
 
-#: neighbourhoods are exact up to this many multiplications of pairs (n² m), and above it among principal components
-EXACT_WORK = 10_000_000_000
-AXES = 50
+#: neighbourhoods are exact up to this many multiplications (n² m); above, they are those among principal components
+MAX_EXACT_MULTIPLICATIONS = 10_000_000_000
+N_PRINCIPAL_AXES = 50
 #: candidates for each neighbour that is kept
-CANDIDATES = 3
-#: coordinates up to which a tree finds neighbours faster than trying all pairs
-TREE_MOST = 8
-#: what UMAP's authors chose: rounds of bisection, and the smallest scale over the mean distance
-BISECTIONS = 64
-SMALLEST_SCALE = 1e-3
+CANDIDATES_PER_NEIGHBOR = 3
+#: coordinates up to which a tree finds neighbours faster than comparing all pairs
+MAX_TREE_COORDINATES = 8
+#: what UMAP's authors chose: iterations of the bisection, and the smallest scale over the mean distance
+N_BISECTIONS = 64
+MIN_SCALE_TO_MEAN = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Nearest:
-    """Neighbours of every sample, nearest first, the sample itself left out."""
+class ObservationNeighbors:
+    """Neighbours of every observation, nearest first, itself excluded."""
 
     indices: Ints
     distances: Floats
 
     def as_graph(self) -> sp.csr_matrix:
-        """Distances as a sparse matrix, a row a sample."""
+        """Distances as a sparse matrix, one row per observation."""
         n, k = self.indices.shape
         ends = np.arange(0, n * k + 1, k)
-        # copies: sorting must not reach what is in order of distance here
+        # copies, since sorting by column would undo the order by distance here
         graph = sp.csr_matrix((self.distances.ravel().copy(), self.indices.ravel().copy(), ends), shape=(n, n))
         graph.sort_indices()
         return graph
 
 
-def nearest_of_all(distances: Floats, count: int, /) -> Nearest:
+def nearest_of_all(distances: Floats, count: int, /) -> ObservationNeighbors:
     """Find neighbours among all distances."""
-    return Nearest(*smallest(distances.copy(), count))
+    return ObservationNeighbors(*smallest(distances.copy(), count))
 
 
-def nearest_points(points: Matrix, count: int, /) -> Nearest:
-    """Find the exact neighbours of points with few coordinates; those that are read in runs may have many."""
+def nearest_points(points: Matrix, count: int, /) -> ObservationNeighbors:
+    """Find the exact neighbours of points with few coordinates; points that are read in row blocks may have many."""
     from sklearn.neighbors import NearestNeighbors
 
     if isinstance(points, Chunked):
         if not budget.fits(8 * points.shape[0] * points.shape[1], "block"):
             indices, squared = nearest_rows(Affine(points.centered(mean_and_variance(points)[0])), count)
-            return Nearest(indices, np.sqrt(squared))
+            return ObservationNeighbors(indices, np.sqrt(squared))
         points = points.load()
-    method = "kd_tree" if points.shape[1] <= TREE_MOST and not sp.issparse(points) else "brute"
-    searched = NearestNeighbors(n_neighbors=count + 1, algorithm=method).fit(points)
-    distances, indices = searched.kneighbors(points)
+    method = "kd_tree" if points.shape[1] <= MAX_TREE_COORDINATES and not sp.issparse(points) else "brute"
+    search = NearestNeighbors(n_neighbors=count + 1, algorithm=method).fit(points)
+    with openmp_limits():
+        distances, indices = search.kneighbors(points)
     return _without_self(indices, distances)
 
 
-def nearest_in_space(data: Observed, count: int, /, *, seed: int = 0) -> Ints:
-    """Nearest samples of each in Euclidean distance; of large data, among the 50 leading principal components."""
+def nearest_in_space(data: SampleCovariance, count: int, /, *, seed: int = 0) -> Ints:
+    """Nearest observations of each in Euclidean distance; of large data, on the leading principal axes."""
     return nearest_points(_euclidean_points(data, seed), count).indices
 
 
-def mean_metric_points(local: Local, /) -> Floats:
-    """Points whose Euclidean distance is the mean of local metrics, W_iW_iᵀ of some samples, on its leading axes."""
+def mean_metric_points(local: LocalMetrics, /) -> Floats:
+    """Points whose Euclidean distance is the mean metric W_iW_iᵀ of some observations, on its leading axes."""
     n, q = local.coordinates.shape
     mean = np.zeros((q, q))
-    looked = some(n, q * local.n_components)
-    for part in runs(looked.size, q * local.n_components):
-        for w in local.factors(looked[part]):
+    consulted = consulted_observations(n, q * local.n_components)
+    for block in observation_blocks(consulted.size, q * local.n_components):
+        for w in local.factors(consulted[block]):
             mean += w @ w.T
-    values, vectors = leading_eigenpairs(mean, min(q, AXES))
+    values, vectors = leading_eigenpairs(mean, min(q, N_PRINCIPAL_AXES))
     return matmul(local.coordinates, vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def with_self(nearest: Ints, size: int, /) -> Ints:
-    """Neighbourhoods of `size` samples: each itself and its nearest."""
+    """Neighbourhoods of `size` observations: each itself and its nearest."""
     return np.column_stack([np.arange(len(nearest)), nearest[:, : size - 1]])
 
 
-def candidates(*nearest: Ints) -> sp.csr_matrix:
-    """Pairs that may be neighbours: all that either list counts among its nearest, both ways round."""
-    columns = np.concatenate(nearest, axis=1)
-    n, each = columns.shape
-    pairs = sp.csr_matrix((np.ones(columns.size, dtype=bool), columns.ravel(), np.arange(0, n * each + 1, each)))
+def candidate_pairs(*nearest: Ints) -> sp.csr_matrix:
+    """Pairs that may be neighbours: those in any of the lists, in both directions."""
+    ends = np.concatenate(nearest, axis=1)
+    n, each = ends.shape
+    pairs = sp.csr_matrix((np.ones(ends.size, dtype=bool), ends.ravel(), np.arange(0, n * each + 1, each)))
     pairs.resize(n, n)
     both = sp.csr_matrix(pairs + pairs.T)
     both.sort_indices()
@@ -104,54 +106,60 @@ def candidates(*nearest: Ints) -> sp.csr_matrix:
 
 
 def nearest_of_candidates(
-    local: Local, pairs: sp.csr_matrix, count: int, /, *, wrap: Callable[[list[Ints]], Iterator[Ints]] = iter
-) -> Nearest:
-    """Measure candidate pairs by local metrics and keep the nearest of every sample."""
+    local: LocalMetrics,
+    pairs: sp.csr_matrix,
+    count: int,
+    /,
+    *,
+    progress: Callable[[list[Ints]], Iterator[Ints]] = iter,
+) -> ObservationNeighbors:
+    """Compute the local distance of candidate pairs and keep the nearest of every observation."""
     n = pairs.shape[0]
     squared = np.empty(pairs.nnz)
-    if local.holding is None:
-        for rows in wrap(_runs_of_like_degree(pairs, local, np.arange(n))):
+    if local.with_rows_loaded is None:
+        for rows in progress(_blocks_of_like_degree(pairs, local, np.arange(n))):
             _measure(local, pairs, rows, squared)
     else:
-        for group in wrap(_sharing(pairs, budget.count(8 * local.coordinates.shape[1], "kept"))):
-            nearby = local.holding(_with_candidates(pairs, group))
-            for rows in _runs_of_like_degree(pairs, nearby, group):
-                _measure(nearby, pairs, rows, squared)
+        max_rows = budget.count(8 * local.coordinates.shape[1], "kept")
+        for group in progress(_groups_sharing_candidates(pairs, max_rows)):
+            loaded = local.with_rows_loaded(_with_candidates(pairs, group))
+            for rows in _blocks_of_like_degree(pairs, loaded, group):
+                _measure(loaded, pairs, rows, squared)
     forth = sp.csr_matrix((squared, pairs.indices, pairs.indptr), shape=(n, n))
     back = forth.T.tocsr()
     back.sort_indices()
     return _nearest_in_rows(pairs, np.sqrt((forth.data + back.data) / 2), count)
 
 
-def connectivities(found: Nearest, /) -> sp.csr_matrix:
-    """Fuzzy simplicial set of the neighbours, the weights that UMAP and Leiden work on (McInnes et al. 2018)."""
+def connectivities(found: ObservationNeighbors, /) -> sp.csr_matrix:
+    """Fuzzy simplicial set of the neighbours, the weights that UMAP and Leiden use (McInnes et al. 2018)."""
     n, k = found.indices.shape
     distances = found.distances
     nearest = np.where(distances > 0, distances, np.inf).min(axis=1)
     nearest[np.isinf(nearest)] = 0.0
     beyond = np.maximum(distances - nearest[:, None], 0.0)
     scale = _scales(beyond, np.log2(k + 1))
-    # the sample itself counts among its neighbours, at distance zero
+    # the observation itself counts among its neighbours, at distance zero
     mean = np.where(nearest > 0, distances.sum(axis=1) / (k + 1), distances.sum() / (n * (k + 1)))
-    scale = np.maximum(scale, SMALLEST_SCALE * mean)
+    scale = np.maximum(scale, MIN_SCALE_TO_MEAN * mean)
     weights = np.exp(-beyond / np.where(scale > 0, scale, 1.0)[:, None])
     graph = sp.csr_matrix((weights.ravel(), found.indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    turned = graph.T.tocsr()
-    union = sp.csr_matrix(graph + turned - graph.multiply(turned))
+    transposed = graph.T.tocsr()
+    union = sp.csr_matrix(graph + transposed - graph.multiply(transposed))
     union.eliminate_zeros()
     union.sort_indices()
     return union
 
 
-def diffusion_map(distances: Matrix, count: int, /, *, seed: int = 0) -> tuple[Floats, Floats]:
-    """Eigenvalues and embedding λ_i φ_i of the walk with weights exp(−d²/ε) (Eqs. 33–36), the trivial one left out.
+def observation_diffusion_map(distances: Matrix, count: int, /, *, seed: int = 0) -> tuple[Floats, Floats]:
+    """Eigenvalues and embedding λ_i φ_i of the walk with weights exp(−d²/ε) (Eqs. 33–36), without the trivial one.
 
-    ε is twice the squared median distance, as in the authors' code. Of a sparse graph of neighbours the pairs
-    that either end counts as neighbours take part.
+    ε is twice the squared median distance, as in the authors' code. In a sparse graph of neighbours, two observations
+    are connected if either is a neighbour of the other.
     """
     if sp.issparse(distances):
         near = distances.copy()
-        # weights before both ways are joined: distances of zero are places that a sparse matrix would drop
+        # weights before both directions are joined, since a sparse matrix would drop distances of zero
         near.data = _weights(near.data, float(np.median(near.data)))
         near = sp.csr_matrix(near.maximum(near.T) + sp.eye(near.shape[0]))
     else:
@@ -162,91 +170,91 @@ def diffusion_map(distances: Matrix, count: int, /, *, seed: int = 0) -> tuple[F
 
 
 def _weights(distances: Floats, median: float) -> Floats:
-    # more than half of all pairs are duplicates: only those are near
+    # a median of zero: more than half of all pairs are duplicates, and only those are connected
     return np.exp(-np.square(distances) / (2 * median**2)) if median > 0 else (distances == 0).astype(float)
 
 
-def _euclidean_points(data: Observed, seed: int) -> Matrix:
+def _euclidean_points(data: SampleCovariance, seed: int) -> Matrix:
     n, m = data.shape
-    if m <= AXES or n * n * m <= EXACT_WORK:
-        # as it is: sparse data stay sparse, and single precision is enough to tell who is near
+    if m <= N_PRINCIPAL_AXES or n * n * m <= MAX_EXACT_MULTIPLICATIONS:
+        # unchanged: sparse data stay sparse, and single precision is enough to find neighbours
         return data.x
-    return matmul(data.x, data.leading(AXES, seed=seed).vectors)
+    return matmul(data.x, data.leading(N_PRINCIPAL_AXES, seed=seed).vectors)
 
 
-def _without_self(indices: Ints, distances: Floats) -> Nearest:
-    """Drop each sample from its own neighbours; where duplicates hide it, drop the last."""
+def _without_self(indices: Ints, distances: Floats) -> ObservationNeighbors:
+    """Drop each observation from its own neighbours; where duplicates crowd it out, drop the last."""
     own = indices == np.arange(len(indices))[:, None]
     own[~own.any(axis=1), -1] = True
     kept = ~own
     n, k = indices.shape
-    return Nearest(indices[kept].reshape(n, k - 1), distances[kept].reshape(n, k - 1))
+    return ObservationNeighbors(indices[kept].reshape(n, k - 1), distances[kept].reshape(n, k - 1))
 
 
-def _sharing(pairs: sp.csr_matrix, most: int) -> list[Ints]:
-    """Part samples into groups that share candidates, as many as need no more than so many rows in memory."""
+def _groups_sharing_candidates(pairs: sp.csr_matrix, max_rows: int) -> list[Ints]:
+    """Split observations into groups that share candidates, so that a group needs at most `max_rows` rows loaded."""
     groups: list[Ints] = []
     order = reverse_cuthill_mckee(pairs, symmetric_mode=True)
     needed: set[int] = set()
     start = 0
-    for place, sample in enumerate(order):
-        mine = {int(sample), *pairs.indices[pairs.indptr[sample] : pairs.indptr[sample + 1]].tolist()}
-        if place > start and len(needed | mine) > most:
+    for place, row in enumerate(order):
+        more = {int(row), *pairs.indices[pairs.indptr[row] : pairs.indptr[row + 1]].tolist()}
+        if place > start and len(needed | more) > max_rows:
             groups.append(order[start:place])
             start, needed = place, set()
-        needed |= mine
+        needed |= more
     return [*groups, order[start:]]
 
 
-def _with_candidates(pairs: sp.csr_matrix, samples: Ints) -> Ints:
-    return np.unique(np.concatenate([samples, pairs[samples].indices]))
+def _with_candidates(pairs: sp.csr_matrix, rows: Ints) -> Ints:
+    return np.unique(np.concatenate([rows, pairs[rows].indices]))
 
 
-def _runs_of_like_degree(pairs: sp.csr_matrix, local: Local, samples: Ints) -> list[Ints]:
-    """Part samples into runs of like numbers of candidates, so that little is filled up in vain."""
+def _blocks_of_like_degree(pairs: sp.csr_matrix, local: LocalMetrics, rows: Ints) -> list[Ints]:
+    """Split observations into blocks with similar numbers of candidates, so that little is padded."""
     degrees = np.diff(pairs.indptr)
-    order = samples[np.argsort(degrees[samples], kind="stable")]
+    order = rows[np.argsort(degrees[rows], kind="stable")]
     q = local.coordinates.shape[1]
     start = 0
-    parted: list[Ints] = []
+    blocks: list[Ints] = []
     while start < order.size:
-        # the last of a run has the most candidates: look ahead as far as it allows
+        # the last of a block has the most candidates, and limits how many fit in memory
         step = budget.count(8 * q * max(int(degrees[order[start]]), local.n_components))
         stop = min(start + step, order.size)
-        most = max(int(degrees[order[stop - 1]]), local.n_components)
-        stop = min(stop, start + budget.count(8 * q * most))
-        parted.append(order[start:stop])
+        largest = max(int(degrees[order[stop - 1]]), local.n_components)
+        stop = min(stop, start + budget.count(8 * q * largest))
+        blocks.append(order[start:stop])
         start = stop
-    return parted
+    return blocks
 
 
-def _measure(local: Local, pairs: sp.csr_matrix, rows: Ints, squared: Floats) -> None:
-    """‖W_iᵀ(c_i − c_j)‖² of the candidates of some samples, written to their places."""
+def _measure(local: LocalMetrics, pairs: sp.csr_matrix, rows: Ints, squared: Floats) -> None:
+    """Write ‖W_iᵀ(c_i − c_j)‖² of the candidates of some observations to their places in `squared`."""
     starts = pairs.indptr[rows]
     degrees = pairs.indptr[rows + 1] - starts
     places = np.arange(int(degrees.max()))
-    taken = places < degrees[:, None]
-    where = np.where(taken, starts[:, None] + places, 0)
-    others = np.where(taken, pairs.indices[where], rows[:, None])
-    apart = dense64(local.coordinates[others.ravel()]).reshape(*others.shape, -1)
-    apart = apart - dense64(local.coordinates[rows])[:, None]
-    seen = apart @ local.factors(rows)
-    squared[where[taken]] = np.einsum("bcd,bcd->bc", seen, seen)[taken]
+    real = places < degrees[:, None]
+    where = np.where(real, starts[:, None] + places, 0)
+    others = np.where(real, pairs.indices[where], rows[:, None])
+    difference = dense64(local.coordinates[others.ravel()]).reshape(*others.shape, -1)
+    difference = difference - dense64(local.coordinates[rows])[:, None]
+    projected = difference @ local.factors(rows)
+    squared[where[real]] = np.einsum("bcd,bcd->bc", projected, projected)[real]
 
 
-def _nearest_in_rows(pairs: sp.csr_matrix, distances: Floats, count: int) -> Nearest:
+def _nearest_in_rows(pairs: sp.csr_matrix, distances: Floats, count: int) -> ObservationNeighbors:
     n = pairs.shape[0]
     rows = np.repeat(np.arange(n), np.diff(pairs.indptr))
     order = np.lexsort((pairs.indices, distances, rows))
     first = pairs.indptr[:-1, None] + np.arange(count)
     chosen = order[first]
-    return Nearest(pairs.indices[chosen].astype(np.int64), distances[chosen])
+    return ObservationNeighbors(pairs.indices[chosen].astype(np.int64), distances[chosen])
 
 
 def _scales(beyond: Floats, target: float) -> Floats:
     """Find σ with Σ exp(−d/σ) = target in every row, by bisection."""
     low, high, middle = (np.full(len(beyond), v) for v in (0.0, np.inf, 1.0))
-    for _ in range(BISECTIONS):
+    for _ in range(N_BISECTIONS):
         total = np.exp(-beyond / middle[:, None]).sum(axis=1)
         above = total > target
         high = np.where(above, middle, high)

@@ -23,6 +23,7 @@ Purpose: TypeAlias = Literal[
     "relaxation",
     "eigensolver",
     "projection",
+    "gate_noise",
     "thinning",
 ]
 #: the position is part of the key of a stream, so new purposes are appended

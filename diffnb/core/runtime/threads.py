@@ -55,6 +55,15 @@ def _effective(n_jobs: int) -> int:
 
 
 @contextmanager
+def openmp_limits() -> Iterator[None]:
+    """Limit the OpenMP loops of scikit-learn, which must be loaded, to what `thread_limits` allows a pool."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(n_workers(), user_api="openmp"):
+        yield
+
+
+@contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread while our own threads multiply concurrently, or small problems are solved."""
     with _one_thread([lib for lib in _libraries().lib_controllers if lib.user_api == "blas"]):

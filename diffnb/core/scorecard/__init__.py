@@ -1,7 +1,7 @@
 """The scorecard: shift in mean, spread, distribution and connectivity of every feature."""
 
 from .by_sample import MIN_OBS_PER_SAMPLE, Design, design
-from .card import ALPHA, KINDS, NONE, Scorecard, scorecard
+from .card import ALPHA, KINDS, NONE, ScorecardFit, ScorecardOptions, ScorecardSettings, fit_scorecard
 from .connectivity import MIN_OBS_FOR_CONNECTIVITY
 
 __all__ = [
@@ -11,7 +11,9 @@ __all__ = [
     "MIN_OBS_PER_SAMPLE",
     "NONE",
     "Design",
-    "Scorecard",
+    "ScorecardFit",
+    "ScorecardOptions",
+    "ScorecardSettings",
     "design",
-    "scorecard",
+    "fit_scorecard",
 ]

@@ -1,4 +1,4 @@
-"""Everything by which a feature may differ between two conditions, on one card."""
+"""How a feature differs between two conditions: four tests, and the kind of difference that dominates."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..runtime.threads import thread_limits
 from ..stats.pvalues import adjusted
 from ..typing import Floats, Ints, Matrix
-from .by_sample import Design, connectivity_by_sample, design, two_sample_by_sample
-from .connectivity import connectivity
-from .marginal import Tested, by_columns, two_sample
+from .by_sample import Design, connectivity_test_by_sample, design, marginal_tests_by_sample
+from .columnwise import with_fast_columns
+from .connectivity import connectivity_test
+from .marginal import FeatureTest, MarginalTests, marginal_tests
 
 KINDS = ("mean", "spread", "distribution", "connectivity")
 NONE = "none"
@@ -21,42 +23,87 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Scorecard:
+class ScorecardOptions:
+    """What a user asks for."""
+
+    #: seed of the folds in which correlations are compared
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScorecardSettings:
+    """What the tests used, as the data decided it."""
+
+    #: units of each condition: observations, or samples where these were given
+    n_units: tuple[int, int]
+    #: whether the units are samples that occur in both conditions
+    paired: bool
+    #: folds of each condition in the test of connectivity; 0 where it needed none, or had too few observations
+    n_folds: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScorecardFit:
     """One row per feature, one column per kind of difference, in the order of `KINDS`."""
 
+    settings: ScorecardSettings
     stat: Floats
     pval: Floats
+    #: adjusted over features, each kind by itself
     pval_adj: Floats
     #: name of the kind that dominates, `NONE` where nothing is significant
     kind: NDArray[np.str_]
 
 
-def scorecard(
+def fit_scorecard(
     group: Matrix,
     reference: Matrix,
+    options: ScorecardOptions,
     /,
     *,
     samples: tuple[Ints, Ints] | Design | None = None,
-    seed: int = 0,
     n_jobs: int | None = None,
-) -> Scorecard:
-    """Compare all features of two conditions; with the samples of their rows, samples are the units."""
-    if samples is None:
-        group, reference = by_columns(group), by_columns(reference)  # once for all that follows
-        simple = two_sample(group, reference, n_jobs=n_jobs)
-        related = connectivity(group, reference, seed=seed, n_jobs=n_jobs)
-    else:
+) -> ScorecardFit:
+    """Compare all features of two conditions.
+
+    `samples` are the samples of the rows of both conditions, as codes or as a design; they are the units then.
+    """
+    with thread_limits(group.shape[1], n_jobs):
+        if samples is None:
+            return _compare_observations(group, reference, options, n_jobs)
         units = samples if isinstance(samples, Design) else design(*samples)
-        simple = two_sample_by_sample(group, reference, units, n_jobs=n_jobs)
-        related = connectivity_by_sample(group, reference, units, n_jobs=n_jobs)
-    return _card([simple.mean, simple.spread, simple.distribution, related])
+        return _compare_samples(group, reference, units, n_jobs)
+
+
+def _compare_observations(
+    group: Matrix, reference: Matrix, options: ScorecardOptions, n_jobs: int | None
+) -> ScorecardFit:
+    group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
+    marginal = marginal_tests(group, reference, n_jobs=n_jobs)
+    connected = connectivity_test(group, reference, seed=options.seed, n_jobs=n_jobs)
+    n_units = int(group.shape[0]), int(reference.shape[0])
+    return _card(marginal, connected, ScorecardSettings(n_units, paired=False, n_folds=connected.n_folds))
+
+
+def _compare_samples(group: Matrix, reference: Matrix, units: Design, n_jobs: int | None) -> ScorecardFit:
+    marginal = marginal_tests_by_sample(group, reference, units, n_jobs=n_jobs)
+    connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
+    return _card(marginal, connected, ScorecardSettings(units.sizes, units.paired, n_folds=0))
+
+
+def _card(marginal: MarginalTests, connected: FeatureTest, settings: ScorecardSettings) -> ScorecardFit:
+    tests: Sequence[FeatureTest] = (marginal.mean, marginal.spread, marginal.distribution, connected)
+    stat = np.stack([test.stat for test in tests], axis=1)
+    pval = np.stack([test.pval for test in tests], axis=1)
+    pval_adj = np.stack([adjusted(test.pval) for test in tests], axis=1)
+    return ScorecardFit(settings, stat, pval, pval_adj, dominant_kind(stat, pval_adj))
 
 
 def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:
     """Name the kind of difference that dominates in every row.
 
     It is the kind with the smallest adjusted p-value among those below `ALPHA`, and of equal ones that with
-    the larger statistic. A shift in mean or spread moves the whole distribution too: `"distribution"` is
+    the larger statistic. A shift in mean or spread changes the whole distribution too: `"distribution"` is
     named only where neither of them is significant.
     """
     significant = np.nan_to_num(pval_adj, nan=1.0) < ALPHA
@@ -67,10 +114,3 @@ def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:
     size[:, distribution] = 0.0
     ranked = np.lexsort((-size, np.where(significant, pval_adj, np.inf)), axis=1)[:, 0]
     return np.where(significant.any(axis=1), np.asarray(KINDS)[ranked], NONE)
-
-
-def _card(tested: Sequence[Tested]) -> Scorecard:
-    stat = np.stack([t.stat for t in tested], axis=1)
-    pval = np.stack([t.pval for t in tested], axis=1)
-    pval_adj = np.stack([adjusted(t.pval) for t in tested], axis=1)
-    return Scorecard(stat, pval, pval_adj, dominant_kind(stat, pval_adj))

@@ -1,4 +1,4 @@
-"""Correlations of all pairs of features in every unit, tile by tile, whether the data is in memory or read in runs."""
+"""Correlations of all pairs of features within groups of rows, block by block, in memory or read in row blocks."""
 
 from __future__ import annotations
 
@@ -15,43 +15,48 @@ from ..runtime import budget
 from ..runtime.threads import thread_limits
 from ..typing import Floats, Ints, Matrix
 
-#: features on either side of the pairs that are looked at together
-TILE = 128
+#: features on either side of a block of correlations
+MAX_BLOCK_FEATURES = 128
 #: a spread below this share of the mean is rounding
-CONSTANT = 1e-12
-#: two runs of features
-Tile: TypeAlias = tuple[slice, slice]
-#: correlations of a tile, units × rows × columns, to be written to
+MIN_RELATIVE_SPREAD = 1e-12
+#: a correlation r in n observations counts as at most 1 − this/n, so that its Fisher z is large but finite
+CORRELATION_MARGIN = 0.1
+#: rows and columns of a block of correlations, as ranges of features
+BlockPair: TypeAlias = tuple[slice, slice]
+#: correlations of a block, groups × rows × columns, as a new array
 Correlate: TypeAlias = Callable[[slice, slice], Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class Units:
-    """A matrix and the rows of each of its units: folds or samples."""
+class RowGroups:
+    """Observations of a condition, and the rows of each fold or sample within which features are correlated."""
 
     matrix: Matrix
     rows: Sequence[Ints]
 
-    def correlators(self, where: slice, /) -> list[Floats]:
-        """Columns of every unit, centred and of length one, so that their products are correlations."""
+    def unit_columns(self, where: slice, /) -> list[Floats]:
+        """Columns within every group, centred and of length one, so that their products are correlations."""
         block = dense64(self.matrix[:, where])
         return [_unit_length(block[rows]) for rows in self.rows]
 
 
-def over_correlation_blocks(
-    units: Sequence[Units], work: Callable[[Floats, bool], tuple[Floats, Floats]], n_jobs: int | None, /
+def sum_over_correlation_blocks(
+    conditions: Sequence[RowGroups],
+    work: Callable[[Floats, bool], tuple[Floats, Floats]],
+    /,
+    *,
+    n_jobs: int | None = None,
 ) -> Floats:
-    """Sum up `work` over the tiles on and above the diagonal of features × features.
+    """Sum what `work` returns over the blocks on and above the diagonal of features × features.
 
-    `work` gets the Fisher z of all units in a tile (units × rows × columns) and whether the tile is on the
+    `work` gets the Fisher z of all groups in a block (groups × rows × columns) and whether the block is on the
     diagonal, and returns what it adds to the features of the rows and of the columns, features being last.
     """
     from joblib import Parallel, delayed
 
-    n_features = units[0].matrix.shape[1]
-    sizes = np.array([rows.size for unit in units for rows in unit.rows])
-    # a correlation of ±1 in few observations is worth a large z, not an infinite one
-    limit = (1 - 0.1 / sizes)[:, None, None]
+    n_features = conditions[0].matrix.shape[1]
+    sizes = np.array([rows.size for condition in conditions for rows in condition.rows])
+    limit = (1 - CORRELATION_MARGIN / sizes)[:, None, None]
 
     def add(correlate: Correlate, first: slice, second: slice) -> tuple[Floats, Floats]:
         z = correlate(first, second)
@@ -59,13 +64,14 @@ def over_correlation_blocks(
         return work(np.arctanh(z, out=z), first == second)
 
     total: Floats = np.zeros(0)
-    source = _streamed(units) if isinstance(units[0].matrix, Chunked) else _in_memory(units)
-    with Parallel(n_jobs=n_jobs or 1, require="sharedmem") as parallel:
-        for correlate, tiles in source:
-            # products of tiles are too small for BLAS to share out; tiles are shared out instead
+    is_read = isinstance(conditions[0].matrix, Chunked)
+    source = _correlations_read(conditions) if is_read else _correlations_in_memory(conditions)
+    with Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:
+        for correlate, pairs in source:
+            # products of blocks are too small for threads of BLAS; whole blocks are computed concurrently instead
             with thread_limits(0):
-                results = parallel(delayed(add)(correlate, first, second) for first, second in tiles)
-            for (first, second), (to_rows, to_columns) in zip(tiles, results, strict=True):
+                results = parallel(delayed(add)(correlate, first, second) for first, second in pairs)
+            for (first, second), (to_rows, to_columns) in zip(pairs, results, strict=True):
                 if not total.size:
                     total = np.zeros((*to_rows.shape[:-1], n_features))
                 total[..., first] += to_rows
@@ -73,49 +79,52 @@ def over_correlation_blocks(
     return total
 
 
-def _in_memory(units: Sequence[Units]) -> Iterator[tuple[Correlate, list[Tile]]]:
-    """Walk over pairs of wide blocks of features, made dense two at a time, and the tiles inside."""
-    n_features = units[0].matrix.shape[1]
-    wide = TILE * budget.count(8 * TILE * max(unit.matrix.shape[0] for unit in units))
-    blocks = [slice(start, min(start + wide, n_features)) for start in range(0, n_features, wide)]
-    for number, rows in enumerate(blocks):
-        left = [x for unit in units for x in unit.correlators(rows)]
-        for block in blocks[number:]:
-            same = block == rows
-            right = left if same else [x for unit in units for x in unit.correlators(block)]
-            yield partial(_multiplied, left, right, rows.start, block.start), _tiles(rows, block)
+def _correlations_in_memory(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correlate, list[BlockPair]]]:
+    """Iterate over pairs of wide ranges of features, made dense two at a time, and the blocks within them."""
+    n_features = conditions[0].matrix.shape[1]
+    bytes_per_block = 8 * MAX_BLOCK_FEATURES * max(condition.matrix.shape[0] for condition in conditions)
+    width = MAX_BLOCK_FEATURES * budget.count(bytes_per_block)
+    ranges = [slice(start, min(start + width, n_features)) for start in range(0, n_features, width)]
+    for number, rows in enumerate(ranges):
+        left = [x for condition in conditions for x in condition.unit_columns(rows)]
+        for columns in ranges[number:]:
+            right = left
+            if columns != rows:
+                right = [x for condition in conditions for x in condition.unit_columns(columns)]
+            yield partial(_multiplied, left, right, rows.start, columns.start), _block_pairs(rows, columns)
 
 
 def _multiplied(left: list[Floats], right: list[Floats], row: int, column: int, first: slice, second: slice) -> Floats:
-    i, j = _within(first, row), _within(second, column)
-    z = np.empty((len(left), i.stop - i.start, j.stop - j.start))
-    for x, y, correlation in zip(left, right, z, strict=True):
+    i, j = _relative(first, row), _relative(second, column)
+    correlations = np.empty((len(left), i.stop - i.start, j.stop - j.start))
+    for x, y, correlation in zip(left, right, correlations, strict=True):
         np.matmul(x[:, i].T, y[:, j], out=correlation)
-    return z
+    return correlations
 
 
-def _streamed(units: Sequence[Units]) -> Iterator[tuple[Correlate, list[Tile]]]:
-    """Walk over bands of features with all that come after them, each in one pass over the rows."""
-    parts = [unit.matrix[rows] for unit in units for rows in unit.rows]
+def _correlations_read(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correlate, list[BlockPair]]]:
+    """Iterate over bands of features, each with all features from its own on, in one pass over the rows per band."""
+    parts = [condition.matrix[rows] for condition in conditions for rows in condition.rows]
     moments = moments_of_each(parts)
     sizes = np.array([part.shape[0] for part in parts])
-    # around the mean of all, so that a large one costs no digits; zeros of sparse data must stay zeros
+    # around the mean of all rows, so that a large one costs no digits; zeros of sparse data must stay zeros
     origin = np.average([mean for mean, _ in moments], axis=0, weights=sizes)
-    around = [part.centered(origin) for part in parts]
-    apart = [mean if parts[0].is_sparse else mean - origin for mean, _ in moments]
-    inverse = [
+    centered = [part.centered(origin) for part in parts]
+    means = [mean if parts[0].is_sparse else mean - origin for mean, _ in moments]
+    scales = [
         _inverse_length(mean, np.sqrt(n * variance), n) for n, (mean, variance) in zip(sizes, moments, strict=True)
     ]
     n_features, start = parts[0].shape[1], 0
     while start < n_features:
-        width = TILE * budget.count(8 * TILE * len(parts) * (n_features - start), "kept")
+        bytes_per_block = 8 * MAX_BLOCK_FEATURES * len(parts) * (n_features - start)
+        width = MAX_BLOCK_FEATURES * budget.count(bytes_per_block, "kept")
         band = slice(start, min(start + width, n_features))
-        correlations = reduce(around, partial(_products_of_band, band), add_in_place)
-        for products, n, mean, scale in zip(correlations, sizes, apart, inverse, strict=True):
+        correlations = reduce(centered, partial(_products_of_band, band), add_in_place)
+        for products, n, mean, scale in zip(correlations, sizes, means, scales, strict=True):
             products -= np.outer(n * mean[band], mean[start:])
             products *= scale[band, None]
             products *= scale[start:]
-        yield partial(_cut_out, correlations, start), _tiles(band, slice(start, n_features))
+        yield partial(_sliced, correlations, start), _block_pairs(band, slice(start, n_features))
         start = band.stop
 
 
@@ -124,25 +133,26 @@ def _products_of_band(band: slice, block: Matrix, _: int, __: Ints) -> Floats:
     return gram(block) if everything else cross(block[:, band], block[:, band.start :])
 
 
-def _cut_out(correlations: list[Floats], start: int, first: slice, second: slice) -> Floats:
-    i, j = _within(first, start), _within(second, start)
+def _sliced(correlations: list[Floats], start: int, first: slice, second: slice) -> Floats:
+    i, j = _relative(first, start), _relative(second, start)
     return np.stack([correlation[i, j] for correlation in correlations])
 
 
-def _tiles(rows: slice, block: slice) -> list[Tile]:
-    """Part a band and what it is multiplied with into tiles on and above the diagonal."""
+def _block_pairs(rows: slice, columns: slice) -> list[BlockPair]:
+    """Split two ranges of features into pairs of blocks on and above the diagonal."""
     return [
         (first, second)
-        for first in _narrow(rows)
-        for second in _narrow(slice(max(first.start, block.start), block.stop))
+        for first in _split(rows)
+        for second in _split(slice(max(first.start, columns.start), columns.stop))
     ]
 
 
-def _narrow(block: slice) -> list[slice]:
-    return [slice(start, min(start + TILE, block.stop)) for start in range(block.start, block.stop, TILE)]
+def _split(where: slice) -> list[slice]:
+    starts = range(where.start, where.stop, MAX_BLOCK_FEATURES)
+    return [slice(start, min(start + MAX_BLOCK_FEATURES, where.stop)) for start in starts]
 
 
-def _within(where: slice, start: int) -> slice:
+def _relative(where: slice, start: int) -> slice:
     return slice(where.start - start, where.stop - start)
 
 
@@ -154,6 +164,6 @@ def _unit_length(x: Floats) -> Floats:
 
 
 def _inverse_length(mean: Floats, length: Floats, n: int) -> Floats:
-    # what rounding leaves of a constant is nought, so that it correlates with nothing
-    constant = length <= CONSTANT * np.sqrt(n) * np.abs(mean)
+    # a constant feature has a length of rounding only: it is set to zero and correlates with nothing
+    constant = length <= MIN_RELATIVE_SPREAD * np.sqrt(n) * np.abs(mean)
     return np.where(constant, 0.0, 1 / np.where(constant, 1.0, length))

@@ -1,6 +1,6 @@
-"""Two samples of every feature compared: mean, spread and whole distribution, columns at a time.
+"""Marginal tests: mean, spread and whole distribution of every feature compared between two conditions.
 
-All three come out of one sort of a column, so that a block of columns is made dense and sorted once.
+All three follow from one sort of a column, so that a block of columns is made dense and sorted once.
 """
 
 from __future__ import annotations
@@ -9,22 +9,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
-from scipy import special
 
 from ..arrays.column_blocks import load_column_blocks
 from ..arrays.ops import dense64
 from ..arrays.row_chunks import Chunked
-from ..stats.pvalues import floored
+from ..stats.tails import shifted_gamma_pvalues, t_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
+from .columnwise import map_column_blocks, with_fast_columns
 
 LAST_BIT = np.uint64(1)
-#: numbers in a block of columns that is sorted at once: what stays close to the processor
-SORTED = 250_000
+#: numbers in a block of columns that is sorted at once: what fits in the processor's cache
+MAX_SORTED_NUMBERS = 250_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class FeatureTest:
     """A statistic and its p-value for every feature."""
 
     stat: Floats
@@ -32,15 +31,15 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class TwoSample:
+class MarginalTests:
     """Shift in mean, in spread and in whole distribution of every feature."""
 
-    mean: Tested
-    spread: Tested
-    distribution: Tested
+    mean: FeatureTest
+    spread: FeatureTest
+    distribution: FeatureTest
 
 
-def two_sample(group: Matrix, reference: Matrix, /, *, n_jobs: int | None = None) -> TwoSample:
+def marginal_tests(group: Matrix, reference: Matrix, /, *, n_jobs: int | None = None) -> MarginalTests:
     """Compare every column of `group` with that of `reference`.
 
     Mean: Welch's t. Spread: Brown–Forsythe as a signed t, the square of which is Levene's W around medians.
@@ -48,43 +47,34 @@ def two_sample(group: Matrix, reference: Matrix, /, *, n_jobs: int | None = None
     Anderson–Darling test whose null distribution follows from the ties of each column.
     """
     if isinstance(group, Chunked):
-        return by_column_blocks([group, reference], lambda x, y: two_sample(x, y, n_jobs=n_jobs))
-    group, reference = by_columns(group), by_columns(reference)
-    width = max(1, SORTED // (group.shape[0] + reference.shape[0]))
+        return _by_loaded_columns([group, reference], lambda x, y: marginal_tests(x, y, n_jobs=n_jobs))
+    group, reference = with_fast_columns(group), with_fast_columns(reference)
+    width = max(1, MAX_SORTED_NUMBERS // (group.shape[0] + reference.shape[0]))
 
     def compare(where: slice) -> Floats:
         return _compare_block(dense64(group[:, where]).T, dense64(reference[:, where]).T)
 
-    rows = np.concatenate(in_blocks(compare, group.shape[1], width, n_jobs), axis=1)
-    return TwoSample(Tested(*rows[0:2]), Tested(*rows[2:4]), Tested(*rows[4:6]))
+    rows = np.concatenate(map_column_blocks(compare, group.shape[1], width, n_jobs=n_jobs), axis=1)
+    return MarginalTests(FeatureTest(*rows[0:2]), FeatureTest(*rows[2:4]), FeatureTest(*rows[4:6]))
 
 
-def by_column_blocks(matrices: Sequence[Chunked], work: Callable[[Matrix, Matrix], TwoSample], /) -> TwoSample:
+def _by_loaded_columns(
+    matrices: Sequence[Chunked], work: Callable[[Matrix, Matrix], MarginalTests], /
+) -> MarginalTests:
     """Compare as many columns at a time as fit into memory, each time in a pass over the rows."""
-    slabs = [work(*loaded) for _, loaded in load_column_blocks(matrices)]
-    kinds = [[getattr(slab, kind) for slab in slabs] for kind in ("mean", "spread", "distribution")]
-    joined = [
-        Tested(np.concatenate([t.stat for t in tested]), np.concatenate([t.pval for t in tested])) for tested in kinds
-    ]
-    return TwoSample(*joined)
+    blocks = [work(*loaded) for _, loaded in load_column_blocks(matrices)]
+    return MarginalTests(
+        _concatenated([block.mean for block in blocks]),
+        _concatenated([block.spread for block in blocks]),
+        _concatenated([block.distribution for block in blocks]),
+    )
 
 
-def by_columns(x: Matrix, /) -> Matrix:
-    """Return a matrix from which columns are taken quickly."""
-    return sp.csc_array(x) if sp.issparse(x) else x
+def _concatenated(tests: Sequence[FeatureTest]) -> FeatureTest:
+    return FeatureTest(np.concatenate([t.stat for t in tests]), np.concatenate([t.pval for t in tests]))
 
 
-def in_blocks(work: Callable[[slice], Floats], n_columns: int, width: int, n_jobs: int | None) -> list[Floats]:
-    """Run `work` on one slice of columns after the other, or `n_jobs` at a time."""
-    slices = [slice(start, min(start + width, n_columns)) for start in range(0, n_columns, width)]
-    if n_jobs in (None, 1) or len(slices) == 1:
-        return [work(where) for where in slices]
-    from joblib import Parallel, delayed
-
-    return list(Parallel(n_jobs=n_jobs, require="sharedmem")(delayed(work)(where) for where in slices))
-
-
-def welch(mean_difference: Floats, variance: tuple[Floats, Floats], n: tuple[int, int]) -> Tested:
+def welch(mean_difference: Floats, variance: tuple[Floats, Floats], n: tuple[int, int], /) -> FeatureTest:
     """Welch's t from a difference in means, two unbiased variances and two sizes."""
     first, second = variance[0] / n[0], variance[1] / n[1]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -92,12 +82,11 @@ def welch(mean_difference: Floats, variance: tuple[Floats, Floats], n: tuple[int
     return t_test(mean_difference, np.sqrt(first + second), df)
 
 
-def t_test(difference: Floats, error: Floats, df: Floats | float) -> Tested:
-    """Two-sided t test; without any error a difference is all the evidence, and none is none."""
+def t_test(difference: Floats, error: Floats, df: Floats | float, /) -> FeatureTest:
+    """Two-sided t test; without any error, a difference is infinitely large and no difference is zero."""
     with np.errstate(divide="ignore", invalid="ignore"):
         stat = np.where(difference == 0, 0.0, difference / error)
-    pval = np.where(np.isfinite(stat), 2 * special.stdtr(np.where(error > 0, df, 1.0), -np.abs(stat)), 0.0)
-    return Tested(stat, floored(pval))
+    return FeatureTest(stat, t_pvalues(stat, np.where(error > 0, df, 1.0)))
 
 
 def _compare_block(group: Floats, reference: Floats) -> Floats:
@@ -105,7 +94,7 @@ def _compare_block(group: Floats, reference: Floats) -> Floats:
     n = (group.shape[1], reference.shape[1])
     values, in_group = _merge(group, reference)
     group, reference = values[in_group].reshape(group.shape), values[~in_group].reshape(reference.shape)
-    variance = (_variance(group), _variance(reference))
+    variance = (_row_variances(group), _row_variances(reference))
     mean = welch(group.mean(axis=1) - reference.mean(axis=1), variance, n)
     spread = _brown_forsythe(group, reference)
     distribution = _distribution(values, in_group, n, variance)
@@ -113,9 +102,9 @@ def _compare_block(group: Floats, reference: Floats) -> Floats:
 
 
 def _merge(group: Floats, reference: Floats) -> tuple[Floats, Bools]:
-    """Sort both samples together; say of each value whether it is of `group`."""
+    """Sort both conditions together, and return for each value whether it is of `group`."""
     both = np.concatenate([group, reference], axis=1)
-    # the last bit of a number says where it is from, which costs less than sorting an index along
+    # the last bit of a number marks its condition, which costs less than sorting an index with the values
     bits = both.view(np.uint64)
     bits &= ~LAST_BIT
     bits[:, : group.shape[1]] |= LAST_BIT
@@ -125,9 +114,9 @@ def _merge(group: Floats, reference: Floats) -> tuple[Floats, Bools]:
     return both, in_group
 
 
-def _variance(x: Floats) -> Floats:
-    centred = x - x.mean(axis=1, keepdims=True)
-    return np.asarray(np.einsum("ij,ij->i", centred, centred) / (x.shape[1] - 1))
+def _row_variances(x: Floats) -> Floats:
+    centered = x - x.mean(axis=1, keepdims=True)
+    return np.asarray(np.einsum("ij,ij->i", centered, centered) / (x.shape[1] - 1))
 
 
 def _from_median(ordered: Floats) -> Floats:
@@ -136,47 +125,47 @@ def _from_median(ordered: Floats) -> Floats:
     return np.abs(ordered - median[:, None])
 
 
-def _brown_forsythe(group: Floats, reference: Floats) -> Tested:
+def _brown_forsythe(group: Floats, reference: Floats) -> FeatureTest:
     """Student's t of the distances to the median, rows being sorted."""
     first, second = _from_median(group), _from_median(reference)
     n, m = first.shape[1], second.shape[1]
-    pooled = ((n - 1) * _variance(first) + (m - 1) * _variance(second)) / (n + m - 2)
+    pooled = ((n - 1) * _row_variances(first) + (m - 1) * _row_variances(second)) / (n + m - 2)
     return t_test(first.mean(axis=1) - second.mean(axis=1), np.sqrt(pooled * (1 / n + 1 / m)), n + m - 2)
 
 
-def _distribution(values: Floats, in_group: Bools, n: tuple[int, int], variance: tuple[Floats, Floats]) -> Tested:
+def _distribution(values: Floats, in_group: Bools, n: tuple[int, int], variance: tuple[Floats, Floats]) -> FeatureTest:
     """Wasserstein distance in pooled standard deviations, and the p-value of Anderson–Darling."""
     gap = np.diff(values, axis=1)
     # F_group − F_reference after each value but the last, where both are one
-    apart = np.cumsum(np.where(in_group[:, :-1], 1 / n[0], -1 / n[1]), axis=1)
-    distance = np.einsum("ij,ij->i", np.abs(apart), gap)
+    cdf_gap = np.cumsum(np.where(in_group[:, :-1], 1 / n[0], -1 / n[1]), axis=1)
+    distance = np.einsum("ij,ij->i", np.abs(cdf_gap), gap)
     within = ((n[0] - 1) * variance[0] + (n[1] - 1) * variance[1]) / (sum(n) - 2)
-    scale = np.sqrt(np.where(within > 0, within, _variance(values)))
-    return Tested(distance / np.where(scale > 0, scale, 1.0), _anderson_darling(apart, gap > 0, n))
+    scale = np.sqrt(np.where(within > 0, within, _row_variances(values)))
+    return FeatureTest(distance / np.where(scale > 0, scale, 1.0), _anderson_darling(cdf_gap, gap > 0, n))
 
 
-def _anderson_darling(apart: Floats, is_step: Bools, n: tuple[int, int]) -> Floats:
+def _anderson_darling(cdf_gap: Floats, is_step: Bools, n: tuple[int, int]) -> Floats:
     """P-value of Anderson–Darling's statistic, summed over the steps between distinct values.
 
-    A step weighs half the observations tied on either side of it. Under permutation of the labels the
-    statistic is a quadratic form of a Brownian bridge on the steps, whatever the ties; its first three
-    cumulants are exact for that bridge, and a shifted gamma distribution takes them over.
+    The weight of a step is half the observations tied on either side of it. Under permutation of the labels the
+    statistic is a quadratic form of a Brownian bridge on the steps, whatever the ties; a shifted gamma
+    distribution has the first three cumulants of that form.
     """
     total = sum(n)
     tied = ~is_step.all(axis=1)
-    pval = np.empty(len(apart))
+    pval = np.empty(len(cdf_gap))
     if not tied.all():
         place = np.arange(1, total)[None]  # the same steps for all
-        pval[~tied] = _bridge_pval(apart[~tied], place, np.ones_like(place, dtype=bool), n)
+        pval[~tied] = _bridge_pvalues(cdf_gap[~tied], place, np.ones_like(place, dtype=bool), n)
     if tied.any():
         slots, real = _step_places(is_step[tied])
-        at_steps = np.take_along_axis(apart[tied], np.minimum(slots, total - 1) - 1, axis=1)
-        pval[tied] = _bridge_pval(at_steps, slots, real, n)
+        at_steps = np.take_along_axis(cdf_gap[tied], np.minimum(slots, total - 1) - 1, axis=1)
+        pval[tied] = _bridge_pvalues(at_steps, slots, real, n)
     return pval
 
 
 def _step_places(is_step: Bools) -> tuple[Ints, Bools]:
-    """Gather the places of the steps of every row to the left, the rest filled with the number of values."""
+    """Left-align the places of the steps of every row and pad them with the number of values; mark the real ones."""
     found = is_step.sum(axis=1)
     row, column = np.nonzero(is_step)
     slot = np.arange(row.size) - np.repeat(np.cumsum(found) - found, found)
@@ -185,44 +174,35 @@ def _step_places(is_step: Bools) -> tuple[Ints, Bools]:
     return places, np.arange(places.shape[1]) < found[:, None]
 
 
-def _bridge_pval(apart: Floats, place: Ints, real: Bools, n: tuple[int, int]) -> Floats:
+def _bridge_pvalues(cdf_gap: Floats, place: Ints, real: Bools, n: tuple[int, int]) -> Floats:
     """P-value of the differences at steps after `place` values, of which only the `real` ones count."""
     total = sum(n)
     edge = np.ones((len(place), 1), dtype=place.dtype)
     tied = np.diff(place, axis=1, prepend=0 * edge, append=total * edge)  # observations between steps
     weight = np.where(real, (tied[:, :-1] + tied[:, 1:]) / (2 * total), 0.0)
     below = np.where(real, place / total, 0.5)
-    statistic = (n[0] * n[1] / total) * np.sum(np.square(apart) * (weight / (below * (1 - below))), axis=1)
-    return shifted_gamma_sf(statistic, _bridge_cumulants(below, weight, total / (total - 1)))
+    statistic = (n[0] * n[1] / total) * np.sum(np.square(cdf_gap) * (weight / (below * (1 - below))), axis=1)
+    return shifted_gamma_pvalues(statistic, _bridge_cumulants(below, weight, total / (total - 1)))
 
 
 def _bridge_cumulants(below: Floats, weight: Floats, inflation: float) -> Floats:
     """First three cumulants of Σ w B² / (H(1−H)), B being a Brownian bridge at H.
 
-    Standardised values at H_i ≤ H_j correlate by √(g_i/g_j) with g = H/(1−H), so that the traces behind
-    the cumulants are sums over ordered pairs and triples, which running sums give.
+    Standardised values at H_i ≤ H_j have correlation √(g_i/g_j) with g = H/(1−H), so that the traces behind
+    the cumulants are sums over ordered pairs and triples, computed by cumulative sums.
     """
     odds = below / (1 - below)
     up, down = weight * odds, weight / odds
-    one = _before(up)
+    single = _sum_before(up)
     mean = weight.sum(axis=1)
-    second = np.sum(weight**2 + 2 * down * one, axis=1)
+    second = np.sum(weight**2 + 2 * down * single, axis=1)
     third = np.sum(
-        weight**3 + 3 * down * (_before(weight * up) + weight * one) + 6 * down * _before(weight * one),
+        weight**3 + 3 * down * (_sum_before(weight * up) + weight * single) + 6 * down * _sum_before(weight * single),
         axis=1,
     )
     return np.stack([inflation * mean, 2 * inflation**2 * second, 8 * inflation**3 * third])
 
 
-def _before(x: Floats) -> Floats:
+def _sum_before(x: Floats) -> Floats:
     """Sum of all entries to the left."""
     return np.cumsum(x, axis=1) - x
-
-
-def shifted_gamma_sf(x: Floats, cumulants: Floats) -> Floats:
-    """Upper tail of the shifted gamma distribution with these first three cumulants."""
-    mean, variance, third = np.where(cumulants[1] > 0, cumulants, 1.0)
-    scale = third / (2 * variance)
-    shape = 4 * variance**3 / third**2
-    tail = special.gammaincc(shape, np.maximum((x - mean) / scale + shape, 0.0))
-    return np.where(cumulants[1] > 0, floored(tail), 1.0)  # what cannot vary is never in the tail

@@ -10,8 +10,8 @@ from scipy.stats import false_discovery_control
 
 from ..typing import Floats
 
-#: differences of this share of the observed statistic are rounding, and count as ties
-TIE_TOLERANCE = 1e-12
+#: differences below this share of the observed statistic are rounding, and count as ties
+MIN_RELATIVE_DIFFERENCE = 1e-12
 #: smallest p-value that a distribution can give; no evidence is infinite, and logarithms are taken of it
 MIN_PVALUE = float(np.finfo(np.float64).tiny)
 
@@ -21,7 +21,7 @@ def permutation_pvalues(observed: Floats, null: Floats, /) -> Floats:
 
     The draws are the first axis of `null` (Phipson & Smyth 2010).
     """
-    reached = null >= observed - TIE_TOLERANCE * np.abs(observed)
+    reached = null >= observed - MIN_RELATIVE_DIFFERENCE * np.abs(observed)
     return np.asarray((1 + reached.sum(axis=0)) / (1 + len(null)))
 
 

@@ -9,63 +9,65 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..runtime.progress import bar, quietly
+from ..runtime.threads import thread_limits
 from ..typing import Ints
 
-T = TypeVar("T")
+Drawn = TypeVar("Drawn")
 
 
 def map_draws(
-    work: Callable[[np.random.Generator], T],
+    work: Callable[[np.random.Generator], Drawn],
     seeds: Sequence[np.random.SeedSequence],
     /,
     *,
     n_jobs: int | None = None,
     progress: str | None = None,
-) -> list[T]:
-    """Run `work` once per seed, in the order of the seeds: in threads, or where joblib is told to.
+) -> list[Drawn]:
+    """Run `work` once per seed, in threads or on the active joblib backend; results are in the order of the seeds.
 
     Work that takes more than a second shows a bar named `progress`.
     """
     import joblib
 
-    jobs = joblib.effective_n_jobs(n_jobs)
     task = _Task(work)
-    with bar(total=len(seeds), desc=progress, disable=progress is None, delay=1.0) as done_so_far:
-        results = []
-        if jobs == 1:
+    results = []
+    with bar(total=len(seeds), desc=progress, disable=progress is None, delay=1.0) as done:
+        if joblib.effective_n_jobs(n_jobs) == 1:
             for child in seeds:
                 results.append(task(child))
-                done_so_far.update()
+                done.update()
             return results
-        # threads: the work is BLAS and ufuncs, which let go of the interpreter, and the data is not copied
-        with _sent_once(task):
+        # threads: BLAS and ufuncs release the interpreter lock, and the data is not copied
+        with _scattered(task):
             parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
             for result in parallel(joblib.delayed(_call)(task, child) for child in seeds):
                 results.append(result)
-                done_so_far.update()
+                done.update()
         return results
 
 
-class _Task(Generic[T]):
-    """One draw from its seed; an object, so that a cluster can keep it with the data that it holds."""
+class _Task(Generic[Drawn]):
+    """One draw from its seed; an object, so that a cluster can keep it together with its data."""
 
-    def __init__(self, work: Callable[[np.random.Generator], T]) -> None:
+    def __init__(self, work: Callable[[np.random.Generator], Drawn]) -> None:
         self.work = work
 
-    def __call__(self, child: np.random.SeedSequence) -> T:
+    def __call__(self, child: np.random.SeedSequence) -> Drawn:
         with quietly():
             return self.work(np.random.default_rng(child))
 
 
-def _call(task: _Task[T], child: np.random.SeedSequence) -> T:
-    return task(child)
+def _call(task: _Task[Drawn], child: np.random.SeedSequence) -> Drawn:
+    # jobs fill the cores already: none of them starts threads
+    with thread_limits(0, 1):
+        return task(child)
 
 
 @contextmanager
-def _sent_once(task: _Task[Any]) -> Iterator[None]:
-    """Where joblib works on a dask cluster, give every worker the data once, before the draws.
+def _scattered(task: _Task[Any]) -> Iterator[None]:
+    """Where joblib works on a dask cluster, send the data to every worker once, before the draws.
 
-    All of them, not only the first to ask: what a lost worker had must be somewhere else, too.
+    To all of them, not only to the first that needs it: when a worker is lost, its data must exist elsewhere.
     """
     import joblib
 
@@ -78,27 +80,27 @@ def _sent_once(task: _Task[Any]) -> Iterator[None]:
 
 
 def permuted_rows(sizes: Sequence[int], rng: np.random.Generator, /) -> list[Ints]:
-    """Deal all observations anew to conditions of the same sizes; rows are numbered across conditions."""
+    """Permute observations between conditions, whose sizes stay the same; rows are numbered across conditions."""
     order = rng.permutation(int(sum(sizes)))
-    return [np.sort(part) for part in np.split(order, np.cumsum(sizes)[:-1])]
+    return [np.sort(rows) for rows in np.split(order, np.cumsum(sizes)[:-1])]
 
 
 def permuted_samples(samples: Sequence[Ints], rng: np.random.Generator, /) -> list[Ints]:
-    """Deal whole samples anew to conditions; every condition keeps its number of samples.
+    """Permute whole samples between conditions; every condition keeps its number of samples.
 
     `samples` holds, per condition, the sample of each row; rows are numbered across conditions.
     """
-    everyone = np.concatenate(samples)
-    owners = [np.unique(codes) for codes in samples]
-    names = np.concatenate(owners)
-    dealt = np.split(rng.permutation(names), np.cumsum([len(o) for o in owners])[:-1])
-    return [np.flatnonzero(np.isin(everyone, part)) for part in dealt]
+    sample_of_row = np.concatenate(samples)
+    observed = [np.unique(codes) for codes in samples]
+    permuted = rng.permutation(np.concatenate(observed))
+    assigned = np.split(permuted, np.cumsum([len(codes) for codes in observed])[:-1])
+    return [np.flatnonzero(np.isin(sample_of_row, codes)) for codes in assigned]
 
 
 def bootstrap_rows(size: int, rng: np.random.Generator, /, *, samples: Ints | None = None) -> Ints:
     """Draw rows of one condition with replacement; whole samples where `samples` are given."""
     if samples is None:
         return np.sort(rng.integers(size, size=size))
-    names = np.unique(samples)
-    drawn = rng.choice(names, size=len(names))
-    return np.concatenate([np.flatnonzero(samples == name) for name in drawn])
+    codes = np.unique(samples)
+    drawn = rng.choice(codes, size=len(codes))
+    return np.concatenate([np.flatnonzero(samples == code) for code in drawn])

@@ -5,7 +5,7 @@ from threading import Thread
 import numpy as np
 import pytest
 import scipy.linalg
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from diffnb.core.runtime import threads
 
@@ -89,6 +89,18 @@ def test_an_interrupt_while_limits_are_set_leaves_none_behind(libraries, monkeyp
         pass
     assert counts(libraries) == [4, 4]
     assert not threads._limits
+
+
+def test_loops_of_scikit_learn_keep_to_the_jobs_allowed():
+    import sklearn.neighbors  # noqa: F401, loads an OpenMP
+
+    def openmp():
+        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "openmp"]
+
+    with threadpool_limits(limits=2, user_api="openmp"):
+        with threads.thread_limits(10, 1), threads.openmp_limits():
+            assert set(openmp()) == {1}
+        assert set(openmp()) == {2}
 
 
 def test_the_libraries_of_this_process_are_restored():

@@ -9,9 +9,9 @@ from scipy import stats
 from diffnb.core.scorecard.by_sample import (
     MIN_OBS_PER_SAMPLE,
     compare_vectors,
-    connectivity_by_sample,
+    connectivity_test_by_sample,
     design,
-    two_sample_by_sample,
+    marginal_tests_by_sample,
 )
 
 
@@ -32,7 +32,7 @@ def log_spread(x, floor):
 
 def test_mean_and_spread_are_tests_of_sample_summaries(rng):
     (x, a), (y, b) = donors(rng, 4, 30, 6), donors(rng, 5, 20, 6, first=10)
-    ours = two_sample_by_sample(x, y, design(a, b))
+    ours = marginal_tests_by_sample(x, y, design(a, b))
     means = [of_each(z, c, lambda s: s.mean(axis=0)) for z, c in ((x, a), (y, b))]
     np.testing.assert_allclose(ours.mean.pval, stats.ttest_ind(*means, equal_var=False).pvalue, rtol=1e-9)
     spreads = [of_each(z, c, lambda s: np.abs(s - np.median(s, axis=0)).mean(axis=0)) for z, c in ((x, a), (y, b))]
@@ -41,31 +41,31 @@ def test_mean_and_spread_are_tests_of_sample_summaries(rng):
     np.testing.assert_allclose(ours.spread.stat, stats.ttest_ind(*logs, equal_var=False).statistic, rtol=1e-9)
 
 
-def test_samples_in_both_conditions_are_compared_with_themselves(rng):
+def test_samples_in_both_conditions_are_compared_as_pairs(rng):
     x, a = donors(rng, 5, 30, 6)
     y, b = donors(rng, 5, 25, 6)
     order = rng.permutation(len(b))
     plan = design(a, b[order])
     assert plan.paired
-    ours = two_sample_by_sample(x, y[order], plan)
+    ours = marginal_tests_by_sample(x, y[order], plan)
     means = [of_each(z, c, lambda s: s.mean(axis=0)) for z, c in ((x, a), (y, b))]
     np.testing.assert_allclose(ours.mean.pval, stats.ttest_rel(*means).pvalue, rtol=1e-9)
 
 
 def test_distribution_distance_is_between_mean_quantile_functions(rng):
     (x, a), (y, b) = donors(rng, 3, 400, 4, between=0), donors(rng, 3, 400, 4, first=5, between=0)
-    ours = two_sample_by_sample(x + 1.0, y, design(a, b))
+    ours = marginal_tests_by_sample(x + 1.0, y, design(a, b))
     np.testing.assert_allclose(ours.distribution.stat, 1.0, atol=0.15)
     assert np.all(ours.distribution.pval < 0.05)
 
 
-def test_many_cells_of_few_donors_do_not_make_evidence(rng):
+def test_many_cells_of_few_donors_are_not_significant_by_number(rng):
     pvals = []
     for _ in range(10):
         (x, a), (y, b) = donors(rng, 4, 100, 60), donors(rng, 4, 100, 60, first=10)
-        result = two_sample_by_sample(x, y, design(a, b))
+        result = marginal_tests_by_sample(x, y, design(a, b))
         pvals.append([t.pval for t in (result.mean, result.spread, result.distribution)])
-        pvals[-1].append(connectivity_by_sample(x, y, design(a, b)).pval)
+        pvals[-1].append(connectivity_test_by_sample(x, y, design(a, b)).pval)
     assert np.all(np.mean(np.array(pvals) < 0.05, axis=(0, 2)) < 0.09)
 
 
@@ -73,12 +73,12 @@ def test_many_cells_of_few_donors_do_not_make_evidence(rng):
 def test_connectivity_is_found_with_three_donors_in_each_condition(paired, rng):
     (x, a), (y, b) = donors(rng, 3, 100, 60), donors(rng, 3, 100, 60, first=0 if paired else 10)
     x[:, :15] = 0.7 * rng.normal(size=(300, 1)) + 0.7 * x[:, :15]
-    result = connectivity_by_sample(x, y, design(a, b))
+    result = connectivity_test_by_sample(x, y, design(a, b))
     assert result.pval[:15].max() < 0.01
     assert result.stat[:15].min() > result.stat[15:].max()
 
 
-def test_one_number_a_sample_makes_the_vector_test_that_of_welch(rng):
+def test_for_one_number_per_sample_the_vector_test_is_that_of_welch(rng):
     values = rng.normal(size=(200, 7))
     plan = design(np.repeat([0, 1, 2], MIN_OBS_PER_SAMPLE), np.repeat([3, 4, 5, 6], MIN_OBS_PER_SAMPLE))
     ours = compare_vectors(values[:, :, None] * values[:, None, :], plan)
@@ -97,20 +97,20 @@ def test_connectivity_products_equal_loops(rng):
     )
     plan = design(a, b)
     expected = compare_vectors(np.einsum("sjk,tjk->jst", z, z), plan)
-    np.testing.assert_allclose(connectivity_by_sample(x, y, plan).pval, expected.pval, rtol=1e-9)
+    np.testing.assert_allclose(connectivity_test_by_sample(x, y, plan).pval, expected.pval, rtol=1e-9)
 
 
 def test_is_the_same_for_every_kind_of_array(array_type, rng):
     (x, a), (y, b) = donors(rng, 3, 12, 8), donors(rng, 3, 12, 8, first=4)
     x, y, plan = np.maximum(x, 0), np.maximum(y, 0), design(a, b)
-    for compare in (two_sample_by_sample, connectivity_by_sample):
+    for compare in (marginal_tests_by_sample, connectivity_test_by_sample):
         expected, ours = compare(x, y, plan), compare(array_type(x), array_type(y), plan)
-        if compare is two_sample_by_sample:
+        if compare is marginal_tests_by_sample:
             expected, ours = expected.distribution, ours.distribution
         np.testing.assert_allclose(ours.pval, expected.pval, rtol=1e-9)
 
 
-def test_samples_with_few_observations_take_no_part():
+def test_samples_with_few_observations_are_excluded():
     plan = design(np.repeat([0, 1, 2], [9, 9, MIN_OBS_PER_SAMPLE - 1]), np.repeat([3, 4], 9))
     assert plan.sizes == (2, 2)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import false_discovery_control
 
-from diffnb.core.scorecard.card import KINDS, dominant_kind, scorecard
+from diffnb.core.runtime.threads import n_workers
+from diffnb.core.scorecard import card as module
+from diffnb.core.scorecard.card import KINDS, ScorecardOptions, ScorecardSettings, dominant_kind, fit_scorecard
 from diffnb.core.stats.pvalues import adjusted
 
 
@@ -24,7 +25,7 @@ def planted():
     connect(reference, slice(40, 80))
     group[:, 80:110] += 0.3
     group[:, 110:130] *= 1.5
-    return scorecard(group, reference)
+    return fit_scorecard(group, reference, ScorecardOptions())
 
 
 def auroc(scores, others):
@@ -54,14 +55,19 @@ def test_null_features_are_rejected_at_the_level(planted):
     assert np.mean(planted.kind[130:] == "none") > 0.95
 
 
-def test_adjustment_is_that_of_benjamini_and_hochberg_over_what_was_tested(rng):
-    pval = rng.random(50)
-    pval[[3, 10]] = np.nan
-    ours = adjusted(pval)
-    np.testing.assert_array_equal(np.isnan(ours), np.isnan(pval))
-    known = ~np.isnan(pval)
-    np.testing.assert_allclose(ours[known], false_discovery_control(pval[known]))
-    assert np.isnan(adjusted(np.array([np.nan]))).all()
+def test_every_kind_is_adjusted_once_over_features(planted):
+    for pval, pval_adj in zip(planted.pval.T, planted.pval_adj.T, strict=True):
+        np.testing.assert_array_equal(pval_adj, adjusted(pval))
+
+
+def test_no_p_value_is_zero_however_large_the_difference(rng):
+    reference = rng.normal(size=(300, 60))
+    group = 1e6 + 1e3 * rng.normal(size=(300, 60))
+    group[:, :30] = rng.normal(size=(300, 1)) + 1e-6 * group[:, :30]
+    for samples in (None, (np.repeat(np.arange(3), 100), np.repeat(np.arange(3, 6), 100))):
+        fit = fit_scorecard(group, reference, ScorecardOptions(), samples=samples)
+        assert (fit.pval > 0).all()
+        assert (fit.pval_adj > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -83,6 +89,31 @@ def test_the_kind_is_that_of_the_smallest_adjusted_p_value(pval_adj, stat, kind)
 def test_samples_may_be_given_as_codes(rng):
     x, y = rng.normal(size=(2, 60, 8))
     codes = np.repeat(np.arange(3), 20)
-    card = scorecard(x, y, samples=(codes, codes + 3))
-    assert card.pval.shape == (8, 4)
-    assert np.isfinite(card.pval).all()
+    fit = fit_scorecard(x, y, ScorecardOptions(), samples=(codes, codes + 3))
+    assert fit.pval.shape == (8, 4)
+    assert np.isfinite(fit.pval).all()
+
+
+def test_settings_are_what_the_data_decided(rng):
+    x, y = rng.normal(size=(50, 8)), rng.normal(size=(200, 8))
+    codes = np.repeat(np.arange(2), 25), np.repeat(np.arange(4), 50)
+    options = ScorecardOptions()
+    assert fit_scorecard(x, y, options).settings == ScorecardSettings((50, 200), paired=False, n_folds=4)
+    assert fit_scorecard(x[:6], y, options).settings.n_folds == 0
+    assert fit_scorecard(x, y, options, samples=codes).settings == ScorecardSettings((2, 2), paired=True, n_folds=0)
+
+
+def test_the_seed_draws_other_folds_and_changes_no_marginal_test(rng):
+    x, y = rng.normal(size=(2, 60, 20))
+    first, same, other = (fit_scorecard(x, y, ScorecardOptions(seed)) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.pval, same.pval)
+    np.testing.assert_array_equal(first.pval[:, :3], other.pval[:, :3])
+    assert not np.array_equal(first.pval[:, 3], other.pval[:, 3])
+
+
+def test_one_job_is_one_thread(rng, monkeypatch):
+    seen = []
+    tests = module.marginal_tests
+    monkeypatch.setattr(module, "marginal_tests", lambda *x, **o: seen.append(n_workers()) or tests(*x, **o))
+    fit_scorecard(*rng.normal(size=(2, 20, 4)), ScorecardOptions(), n_jobs=1)
+    assert seen == [1]

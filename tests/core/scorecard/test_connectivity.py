@@ -10,8 +10,9 @@ from scipy.linalg import hadamard
 
 from diffnb.core.runtime.seeds import generator
 from diffnb.core.scorecard import connectivity as module
-from diffnb.core.scorecard import correlation_blocks as tiles
-from diffnb.core.scorecard.connectivity import connectivity, tail_pval
+from diffnb.core.scorecard import correlation_blocks
+from diffnb.core.scorecard.connectivity import connectivity_test
+from diffnb.core.stats.tails import null_sample_pvalues
 
 
 def plain_excess(group, reference, seed):
@@ -21,7 +22,7 @@ def plain_excess(group, reference, seed):
     p = group.shape[1]
     contrasts = hadamard(4) / 4
     df = 2 * 2 + module.PRIOR_DF
-    levels = stats.f.isf([1 / p, max(module.WIDE, 1 / p)], 1, df)
+    levels = stats.f.isf([1 / p, max(module.BROAD_LEVEL_SHARE, 1 / p)], 1, df)
     prior = sum(1 / (len(rows) - 3) for half in folds for rows in half) / 16
     observed, null = np.zeros((2, p)), np.zeros((2, 2, p))
     for j in range(p):
@@ -41,7 +42,8 @@ def plain_excess(group, reference, seed):
                 null[i, 1, j] += max((a[1] - b[1]) ** 2 / variance - level, 0)
     scales = [(values.mean(), values.std()) for values in null]
     return tuple(
-        (x[0] - scales[0][0]) / scales[0][1] + np.maximum((x[1] - scales[1][0]) / scales[1][1] - module.SLACK, 0)
+        (x[0] - scales[0][0]) / scales[0][1]
+        + np.maximum((x[1] - scales[1][0]) / scales[1][1] - module.MIN_BROAD_EXCESS_SD, 0)
         for x in (observed, null)
     )
 
@@ -52,19 +54,19 @@ def block(rng, n, p, size, rho):
     return x
 
 
-@pytest.mark.parametrize("wide", [0.02, 0.3])
-def test_equals_loops_over_pairs_and_folds(wide, rng, monkeypatch):
-    monkeypatch.setattr(module, "ENOUGH", 1)
-    monkeypatch.setattr(module, "WIDE", wide)  # twelve features: the levels are one, or two
+@pytest.mark.parametrize("share", [0.02, 0.3])
+def test_equals_loops_over_pairs_and_folds(share, rng, monkeypatch):
+    monkeypatch.setattr(module, "MIN_NULL_VALUES", 1)
+    monkeypatch.setattr(module, "BROAD_LEVEL_SHARE", share)  # twelve features: the levels are one, or two
     group, reference = block(rng, 60, 12, 5, 0.5), rng.normal(size=(70, 12))
     observed, null = plain_excess(group, reference, seed=3)
-    ours = connectivity(group, reference, seed=3)
+    ours = connectivity_test(group, reference, seed=3)
     np.testing.assert_allclose(ours.stat, (observed - null.mean()) / null.std(), rtol=1e-9)
-    np.testing.assert_allclose(ours.pval, tail_pval(observed, null.ravel()), rtol=1e-9)
+    np.testing.assert_allclose(ours.pval, null_sample_pvalues(observed, null.ravel()), rtol=1e-9)
 
 
 def test_finds_what_is_connected_in_one_condition_only(rng):
-    result = connectivity(block(rng, 300, 200, 20, 0.4), rng.normal(size=(300, 200)))
+    result = connectivity_test(block(rng, 300, 200, 20, 0.4), rng.normal(size=(300, 200)))
     assert result.stat[:20].min() > result.stat[20:].max()
     assert result.pval[:20].max() < 1e-6
 
@@ -79,7 +81,7 @@ def test_many_weak_changes_and_a_single_strong_one_are_both_seen():
         rng = np.random.default_rng(seed)
         group, reference = block(rng, 500, 600, 40, 0.14), rng.normal(size=(500, 600))
         group[:, 40:50] += 0.35 * group[:, 50:60]  # ten pairs
-        stat = connectivity(group, reference).stat
+        stat = connectivity_test(group, reference).stat
         weak.append(auroc(stat[:40], stat[60:]))
         strong.append(auroc(stat[40:60], stat[60:]))
     assert np.mean(weak) > 0.984
@@ -100,82 +102,79 @@ def test_rejects_at_its_level_when_connectivity_is_the_same(name, n, rng):
             return block(rng, size, 200, 40, 0.4) / np.sqrt(rng.chisquare(5, size=(size, 1)) / 5)
         return np.log1p(rng.poisson(np.exp(block(rng, size, 200, 40, 0.4) - 1)))
 
-    rejected = [np.nanmean(connectivity(draw(n[0]), draw(n[1]), seed=s).pval < 0.05) for s in range(6)]
+    rejected = [np.nanmean(connectivity_test(draw(n[0]), draw(n[1]), seed=s).pval < 0.05) for s in range(6)]
     assert 0.015 < np.mean(rejected) < 0.095
 
 
 def test_shifts_and_scales_of_features_change_nothing(rng):
     group, reference = block(rng, 100, 30, 8, 0.4), rng.normal(size=(100, 30))
-    plain = connectivity(group, reference)
-    moved = connectivity(group * rng.uniform(0.5, 2, size=30) + rng.normal(size=30), reference)
+    plain = connectivity_test(group, reference)
+    moved = connectivity_test(group * rng.uniform(0.5, 2, size=30) + rng.normal(size=30), reference)
     np.testing.assert_allclose(moved.stat, plain.stat, rtol=1e-8)
     np.testing.assert_allclose(moved.pval, plain.pval, rtol=1e-8)
 
 
 def test_is_the_same_for_every_kind_of_array(array_type, rng):
     x, y = (rng.poisson(0.8, size=(60, 20)).astype(float) for _ in range(2))
-    expected, ours = connectivity(x, y), connectivity(array_type(x), array_type(y))
+    expected, ours = connectivity_test(x, y), connectivity_test(array_type(x), array_type(y))
     np.testing.assert_allclose(ours.stat, expected.stat, rtol=1e-10)
     np.testing.assert_allclose(ours.pval, expected.pval, rtol=1e-10)
 
 
 def test_single_precision_gives_the_same_to_four_digits(rng):
     x, y = block(rng, 120, 40, 10, 0.5), rng.normal(size=(120, 40))
-    expected, ours = connectivity(x, y), connectivity(x.astype(np.float32), y.astype(np.float32))
+    expected, ours = connectivity_test(x, y), connectivity_test(x.astype(np.float32), y.astype(np.float32))
     np.testing.assert_allclose(ours.stat, expected.stat, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(ours.pval, expected.pval, rtol=1e-3, atol=1e-4)
 
 
-def test_tiles_blocks_and_jobs_change_nothing(rng, monkeypatch, set_memory):
+def test_the_width_of_blocks_and_jobs_change_nothing(rng, monkeypatch, set_memory):
     x, y = sp.csr_array(rng.poisson(1.0, size=(50, 33)).astype(float)), rng.normal(size=(50, 33))
-    expected = connectivity(x, y)
-    monkeypatch.setattr(tiles, "TILE", 7)
+    expected = connectivity_test(x, y)
+    monkeypatch.setattr(correlation_blocks, "MAX_BLOCK_FEATURES", 7)
     set_memory(16 * 8 * 50 * 14)
     for n_jobs in (None, 2):
-        np.testing.assert_allclose(connectivity(x, y, n_jobs=n_jobs).stat, expected.stat, rtol=1e-10)
+        np.testing.assert_allclose(connectivity_test(x, y, n_jobs=n_jobs).stat, expected.stat, rtol=1e-10)
 
 
 def test_the_same_seed_gives_the_same_answer_and_another_nearly(rng):
     x, y = block(rng, 200, 60, 10, 0.5), rng.normal(size=(200, 60))
-    np.testing.assert_array_equal(connectivity(x, y, seed=1).pval, connectivity(x, y, seed=1).pval)
-    other = connectivity(x, y, seed=2)
+    np.testing.assert_array_equal(connectivity_test(x, y, seed=1).pval, connectivity_test(x, y, seed=1).pval)
+    other = connectivity_test(x, y, seed=2)
     assert other.stat[:10].min() > other.stat[10:].max()
 
 
 def test_a_feature_constant_in_a_condition_has_no_connectivity_and_leaves_the_others_alone(rng):
     x, y = rng.normal(size=(60, 10)), rng.normal(size=(60, 10))
     x[:, 4] = 1.1
-    result = connectivity(x, y)
+    result = connectivity_test(x, y)
     np.testing.assert_array_equal(np.isnan(result.stat), np.arange(10) == 4)
     kept = np.arange(10) != 4
-    np.testing.assert_allclose(result.stat[kept], connectivity(x[:, kept], y[:, kept]).stat)
+    np.testing.assert_allclose(result.stat[kept], connectivity_test(x[:, kept], y[:, kept]).stat)
 
 
-def test_a_feature_and_its_copy_do_no_harm(rng):
+def test_duplicated_features_give_finite_statistics(rng):
     x, y = rng.normal(size=(60, 10)), rng.normal(size=(60, 10))
     x[:, 1], y[:, 1] = x[:, 0], 2 * y[:, 0]
-    assert np.isfinite(connectivity(x, y).stat).all()
+    assert np.isfinite(connectivity_test(x, y).stat).all()
 
 
 @pytest.mark.parametrize("n_obs", [3, 7])
 def test_too_few_observations_give_no_connectivity(n_obs, rng):
-    assert np.isnan(connectivity(rng.normal(size=(n_obs, 5)), rng.normal(size=(40, 5))).pval).all()
+    assert np.isnan(connectivity_test(rng.normal(size=(n_obs, 5)), rng.normal(size=(40, 5))).pval).all()
 
 
-def test_eight_observations_do(rng):
-    assert np.isfinite(connectivity(rng.normal(size=(8, 5)), rng.normal(size=(40, 5))).pval).all()
+def test_eight_observations_are_enough(rng):
+    assert np.isfinite(connectivity_test(rng.normal(size=(8, 5)), rng.normal(size=(40, 5))).pval).all()
 
 
-def test_tail_continues_the_ranks_without_a_jump(rng):
-    null = rng.exponential(size=5000)
-    border = np.quantile(null, 0.9)
-    low, high = tail_pval(np.array([border - 1e-9, border + 1e-9]), null)
-    assert high == pytest.approx(low, abs=0.002)
-    np.testing.assert_allclose(np.log(tail_pval(np.array([3.0, 6.0]), null)), [-3.0, -6.0], rtol=0.2)
+@pytest.mark.parametrize(
+    ("n_obs", "n_features", "n_folds"),
+    [(7, 50, 0), (8, 50, 2), (39, 50, 2), (40, 50, 4), (160, 50, 8), (160, 6000, 4), (160, 1, 0)],
+)
+def test_more_observations_are_split_into_more_folds(n_obs, n_features, n_folds):
+    assert module._n_folds(n_obs, n_features) == n_folds
 
 
-def test_p_values_fall_as_the_statistic_grows(rng):
-    pval = tail_pval(np.linspace(0, 50, 400), rng.exponential(size=1000))
-    assert np.all(np.diff(pval) <= 0)
-    assert pval[0] == 1.0
-    assert pval[-1] > 0
+def test_few_features_get_more_null_values_from_repeated_folds():
+    assert [module._n_fold_draws(p, 4) for p in (10, 600, 900, 2000)] == [10, 9, 6, 1]

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control
 
 from diffnb.core.stats.pvalues import MIN_PVALUE, adjusted, floored, monotone, permutation_pvalues
 
@@ -32,6 +33,12 @@ def test_a_component_is_no_more_significant_than_those_before_it():
     np.testing.assert_array_equal(monotone(pvals), [[0.01, 0.3, 0.3], [0.5, 0.5, 0.9]])
 
 
-def test_adjusting_is_benjamini_and_hochberg_over_what_was_tested():
+def test_adjusting_is_benjamini_and_hochberg_over_what_was_tested(rng):
     pvals = np.array([0.01, 0.02, np.nan, 0.5])
     assert adjusted(pvals)[[0, 1, 3]] == pytest.approx([0.03, 0.03, 0.5])
+    pvals = rng.random(50)
+    pvals[[3, 10]] = np.nan
+    tested = ~np.isnan(pvals)
+    np.testing.assert_array_equal(np.isnan(adjusted(pvals)), ~tested)
+    np.testing.assert_allclose(adjusted(pvals)[tested], false_discovery_control(pvals[tested]))
+    assert np.isnan(adjusted(np.array([np.nan]))).all()
