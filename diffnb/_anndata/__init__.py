@@ -3,12 +3,14 @@
 Nothing else knows where things are.
 """
 
+from .depth import MATCHED, counts_of, totals_of, warn_of_depth
 from .light import adopt, light_copy
 from .params import ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
 from .write import Results, add, set_var_column, store
 
 __all__ = [
+    "MATCHED",
     "MIN_OBS_PER_CONDITION",
     "Pulled",
     "PulledAll",
@@ -18,6 +20,7 @@ __all__ = [
     "adopt",
     "all_rows",
     "bound",
+    "counts_of",
     "expand",
     "feature_mask",
     "light_copy",
@@ -26,4 +29,6 @@ __all__ = [
     "replayed",
     "set_var_column",
     "store",
+    "totals_of",
+    "warn_of_depth",
 ]

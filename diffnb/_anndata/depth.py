@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +9,19 @@ import pandas as pd
 import scipy.sparse as sp
 from anndata import AnnData
 
+from .. import _logging as log
 from .. import _validate as validate
 from ..core.arrays.ops import matmul
 from ..core.arrays.row_chunks import chunked, is_dask
 from ..core.stats.depth import compare_depths
 from ..core.stats.thinning import are_counts
-from ..core.typing import Floats, Ints, Matrix
+from ..core.typing import Floats, Matrix
 from .read import Pulled
 
 #: layer with raw counts, and columns of `obs` with their totals, by the names that packages of the field use
 COUNTS_LAYER = "counts"
+#: column of `obs` with the share of counts that `pp.match_depth` kept, and entry of `uns`
+MATCHED = "match_depth"
 TOTALS_COLUMNS = ("total_counts", "n_counts", "nCount_RNA", "nUMI", "n_umi", "total_umis")
 
 
@@ -29,7 +30,7 @@ def counts_of(adata: AnnData, layer: str | None) -> Matrix:
     if layer is None:
         return adata.X
     if layer not in adata.layers:
-        there = [name for name in adata.layers] or ["none"]
+        there = list(adata.layers) or ["none"]
         raise ValueError(
             f"layer={layer!r} is not in adata.layers ({validate.quoted(there)}). Keep raw counts there before you"
             " normalise (adata.layers['counts'] = adata.X.copy()), or pass layer=None if adata.X holds them."
@@ -50,21 +51,15 @@ def warn_of_depth(adata: AnnData, data: Pulled, groupby: str) -> None:
     totals = _known_totals(adata)
     if totals is None:
         return
-    found = compare_depths([totals[rows] for rows in data.rows], samples=_samples(data))
+    found = compare_depths([totals[rows] for rows in data.rows], samples=data.samples)
     if not found.matters:
         return
     depths = ", ".join(f"{group!r} {mean:,.0f}" for group, mean in zip(data.groups, found.means, strict=True))
-    warnings.warn(
+    log.warn(
         f"conditions differ in depth by a factor of {found.ratio:.2f} (mean total counts: {depths}; p ="
         f" {found.pval:.1g}). Depth alone looks like a difference in mean, spread, distribution and connectivity."
-        f" Match it first: dn.pp.match_depth(adata, {groupby!r}), then normalise again.",
-        UserWarning,
-        stacklevel=4,
+        f" Match it first: dn.pp.match_depth(adata, {groupby!r}), then normalise again."
     )
-
-
-def _samples(data: Pulled) -> Sequence[Ints]:
-    return data.samples
 
 
 def _known_totals(adata: AnnData) -> Floats | None:
@@ -72,7 +67,7 @@ def _known_totals(adata: AnnData) -> Floats | None:
     if COUNTS_LAYER in adata.layers:
         counts: Any = adata.layers[COUNTS_LAYER]
         if isinstance(counts, np.ndarray) or sp.issparse(counts):
-            return totals_of(counts)
+            return _as_matched(adata, totals_of(counts))
     if (isinstance(adata.X, np.ndarray) or sp.issparse(adata.X)) and are_counts(adata.X):
         return totals_of(adata.X)
     for name in TOTALS_COLUMNS:
@@ -81,3 +76,11 @@ def _known_totals(adata: AnnData) -> Floats | None:
             if np.isfinite(values).all():
                 return np.asarray(values)
     return None
+
+
+def _as_matched(adata: AnnData, totals: Floats) -> Floats:
+    """Return the totals after `pp.match_depth`, where these are the counts that it thinned."""
+    record = adata.uns.get(MATCHED)
+    if record is None or MATCHED not in adata.obs or not np.isclose(record["total_counts"], totals.sum()):
+        return totals
+    return totals * adata.obs[MATCHED].fillna(1.0).to_numpy()

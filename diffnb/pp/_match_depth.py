@@ -9,7 +9,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata.depth import counts_of, totals_of
+from .._anndata import MATCHED, counts_of, totals_of
 from ..core.arrays.row_chunks import is_dask
 from ..core.stats.thinning import are_counts, matched_totals, thinned
 from ..core.typing import Floats, Matrix
@@ -50,7 +50,8 @@ def match_depth(
     Returns
     -------
     `None`, or the copy. `adata.X` holds the thinned counts, and `adata.obs["match_depth"]` the share of each
-    observation's counts that was kept (NaN without a condition, and then nothing is thinned).
+    observation's counts that was kept (NaN without a condition, and then nothing is thinned);
+    `adata.uns["match_depth"]` the parameters.
 
     Examples
     --------
@@ -72,7 +73,9 @@ def match_depth(
     thin = _thinned(counts, np.nan_to_num(kept, nan=1.0), random_state, layer)
     adata = adata.copy() if copy else adata
     adata.X = thin
-    adata.obs["match_depth"] = kept
+    adata.obs[MATCHED] = kept
+    # so that a later warning knows whether the counts that it finds are those that were matched
+    adata.uns[MATCHED] = {"groupby": groupby, "total_counts": float(totals.sum()), "random_state": random_state}
     log.info(f"kept {np.nanmean(kept):.0%} of the counts of an observation on average to match {len(units)} depths")
     return adata if copy else None
 

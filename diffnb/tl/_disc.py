@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store
+from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
 from .._keys import DiscKeys
 from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -138,6 +138,7 @@ def disc(
     _check_options(metric, standardize, kernel, graph, null)
     check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
+    warn_of_depth(adata, data, groupby)
     if sample_key is not None:
         _check_samples(data, sample_key)
     p = data.n_features
