@@ -83,4 +83,4 @@ def _as_matched(adata: AnnData, totals: Floats) -> Floats:
     record = adata.uns.get(MATCHED)
     if record is None or MATCHED not in adata.obs or not np.isclose(record["total_counts"], totals.sum()):
         return totals
-    return totals * adata.obs[MATCHED].fillna(1.0).to_numpy()
+    return np.asarray(totals * adata.obs[MATCHED].fillna(1.0).to_numpy())
