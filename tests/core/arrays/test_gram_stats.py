@@ -45,9 +45,9 @@ def test_rows_are_removed_by_subtracting_their_sums(streamed, counts):
     np.testing.assert_allclose(left.mean_and_variance()[1], x.var(axis=0), atol=1e-12)
 
 
-def test_sums_around_different_points_are_not_subtracted(counts):
+def test_sums_with_different_origins_are_not_subtracted(counts):
     first, second = (gram_stats([chunked(dense_chunks(x, 10))])[0] for x in (counts, counts + 1))
-    with pytest.raises(ValueError, match="different points"):
+    with pytest.raises(ValueError, match="different origins"):
         remainder([first], [second])
 
 
