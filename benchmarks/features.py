@@ -57,13 +57,13 @@ def few():
     from diffnb.core.spectral.distances import nearest
     from diffnb.core.spectral.points import points_of
 
-    usual, neighbors.FEW = neighbors.FEW, 0
+    usual, neighbors.MAX_BLOCKWISE_FEATURES = neighbors.MAX_BLOCKWISE_FEATURES, 0
     rows = []
     for p in (1100, 2000, 3000, 5000):
         points = points_of(np.random.default_rng(0).standard_normal((124, p)))
         tasks = (lambda x=points: nearest(x, N_NEIGHBORS), lambda x=points: neighbors.nearest_features(x, N_NEIGHBORS))
         rows.append([p, *(min(timed(task)[2] for _ in range(4)) for task in tasks)])
-    neighbors.FEW = usual
+    neighbors.MAX_BLOCKWISE_FEATURES = usual
     head = ["p", "blocks, s busy", "sieve, s busy"]
     table(f"The {N_NEIGHBORS} nearest of few features, n = 124", head, rows)
     return {"head": head, "rows": rows}

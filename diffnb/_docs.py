@@ -36,6 +36,8 @@ def documented(shared: Mapping[str, str], /) -> Callable[[F], F]:
 
 def _filled(doc: str, shared: Mapping[str, str]) -> str:
     head, title, rest = doc.partition("Parameters\n----------\n")
+    if not title:
+        return doc
     section, ending, tail = rest.partition("\n\nReturns\n")
     entries = [_entry(name, text, shared) for name, text in parameters(section).items()]
     return head + title + "\n".join(entries) + ending + tail

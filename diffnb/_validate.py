@@ -108,7 +108,7 @@ def conditions(adata: Any, groupby: object) -> pd.Categorical:
         kind = "decimal numbers" if candidates.has_fractions(column) else "numbers"
         raise ValueError(
             f"groupby={groupby!r} holds {column.nunique()} different {kind} for {len(column)} observations:"
-            " these are measurements, not conditions; bin them into categories first, for example with pandas.cut."
+            " a measurement, not conditions; bin it into categories first, for example with pandas.cut."
             f"{_suggested(adata.obs)}"
         )
     categories = pd.Categorical(column).remove_unused_categories()

@@ -132,7 +132,7 @@ def _in_chunks(adata):
 #: bytes of the memory budget of this try, so that two chunks are a block and a quarter of the data may be kept
 MEMORY = 2 * N_OBS * N_VARS * 4
 #: rows that tell the density, or the origin of sums, in data this small
-PEEKED = ("arrays.column_blocks.PEEKED", "arrays.gram_stats.PEEKED")
+SAMPLED_ROWS = ("arrays.column_blocks.N_DENSITY_ROWS", "arrays.gram_stats.N_ORIGIN_ROWS")
 
 
 @contextlib.contextmanager
@@ -154,7 +154,7 @@ def small_limits():
         return loaded(self)
 
     with contextlib.ExitStack() as stack:
-        for name in PEEKED:
+        for name in SAMPLED_ROWS:
             stack.enter_context(mock.patch(f"diffnb.core.{name}", 5))
         stack.enter_context(budget.limited(MEMORY))
         stack.enter_context(mock.patch.object(chunked, "_assembled", seen_assembled))

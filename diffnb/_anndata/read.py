@@ -13,7 +13,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from ..core.arrays.ops import ColumnSummary, column_summaries, columns, rows_of
+from ..core.arrays.ops import ColumnSummary, column_summaries, take_columns, take_rows
 from ..core.arrays.row_chunks import Chunked, chunked, is_dask
 from ..core.typing import Bools, Floats, Ints, Matrix
 
@@ -75,7 +75,7 @@ def pull(
     codes, sample_names = _sample_codes(adata, sample_key)
     kept = feature_mask(adata, mask_var)
     source = _source(adata, layer)
-    matrices = [columns(rows_of(source, r), kept) for r in rows]
+    matrices = [take_columns(take_rows(source, r), kept) for r in rows]
     shown = [f"condition {group!r}" for group in chosen]
     matrices, kept, n_constant = _varying(matrices, kept, np.asarray(adata.var_names), shown)
     return Pulled(
@@ -106,7 +106,7 @@ def pull_all(
     if use_rep is None or use_rep == "X":
         shown = "adata.X" if layer is None else f"layer={layer!r}"
         kept, names = feature_mask(adata, mask_var), np.asarray(adata.var_names)
-        matrix = columns(_whole(_source(adata, layer)), kept)
+        matrix = take_columns(_whole(_source(adata, layer)), kept)
     else:
         shown = f"use_rep={use_rep!r}"
         matrix, names = _representation(adata, use_rep, layer, mask_var)
@@ -117,7 +117,7 @@ def pull_all(
 
 def all_rows(adata: AnnData, layer: str | None) -> Matrix:
     """Take all observations, with all features."""
-    return rows_of(_source(adata, layer), np.arange(adata.n_obs))
+    return take_rows(_source(adata, layer), np.arange(adata.n_obs))
 
 
 def feature_mask(adata: AnnData, mask_var: str | Sequence[bool] | Bools | None) -> Bools:
@@ -199,7 +199,7 @@ def _whole(source: Any) -> Matrix:
         return source
     if sp.issparse(source) and source.format in ("csr", "csc"):
         return source
-    return rows_of(source, np.arange(source.shape[0]))
+    return take_rows(source, np.arange(source.shape[0]))
 
 
 def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: object) -> tuple[Matrix, Any]:
@@ -232,7 +232,7 @@ def _varying(matrices: list[Matrix], kept: Bools, names: Any, shown: Sequence[st
     kept = kept.copy()
     kept[np.flatnonzero(kept)[~varying]] = False
     _warn_constant(n_constant, names[~varying], int(kept.sum()))
-    return [columns(m, varying) for m in matrices], kept, n_constant
+    return [take_columns(m, varying) for m in matrices], kept, n_constant
 
 
 def _refuse_not_finite(summary: ColumnSummary, names: Any, shown: str) -> None:

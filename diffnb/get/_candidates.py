@@ -70,7 +70,7 @@ def candidate_samples(adata: AnnData) -> pd.DataFrame:
     Examples
     --------
     >>> import diffnb as dn
-    >>> adata = dn.datasets.scrna(n_cells=300)
+    >>> adata = dn.datasets.scrna(n_cells=120, n_genes=300)
     >>> "donor" in dn.get.candidate_samples(adata).index
     True
     """

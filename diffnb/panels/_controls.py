@@ -84,25 +84,22 @@ def number_field(name: str, value: float, *, label: str | None = None, **bounds:
     return Control(name, _labelled(widgets.FloatText, name, label, value=value, **bounds))
 
 
-def integer_or_auto(name: str, *, auto: str | None = "auto", label: str | None = None) -> Control:
-    """Make a field for an integer or the word `auto`, for which the call has the argument `auto`."""
+def integer_or_auto(name: str, *, label: str | None = None) -> Control:
+    """Make a field for an integer or the word `auto`."""
 
     def read(text: str) -> Any:
         text = text.strip()
         if text in ("", "auto"):
-            return auto
+            return "auto"
         # any other text is passed on: the error of the tool explains what it accepts
         return int(text) if re.fullmatch(r"[+-]?\d+", text) else text
-
-    def write(value: Any) -> str:
-        return "auto" if value == auto else str(value)
 
     hint = "auto or an integer"
     return Control(
         name,
         _labelled(widgets.Text, name, label, value="auto", placeholder=hint, continuous_update=False),
         read,
-        write,
+        str,
     )
 
 

@@ -14,7 +14,7 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store
 from .._keys import SpardaKeys
-from ..core.arrays.ops import columns, rows_of
+from ..core.arrays.ops import take_columns, take_rows
 from ..core.sparda import DIVERGENCES, MOST_RELAXED, Projection, Settings, along
 from ..core.sparda import sparda as compare
 from ..core.typing import Floats
@@ -297,7 +297,7 @@ def _scores(
             values[rows, mine] = np.stack([p.scores[which] for p in projections], axis=1)
         others = np.setdiff1d(np.arange(adata.n_obs), np.concatenate(side.rows))
         if others.size and standardize != "within":
-            matrix = columns(rows_of(all_rows(adata, layer), others), data.kept)
+            matrix = take_columns(take_rows(all_rows(adata, layer), others), data.kept)
             directions = np.stack([p.direction for p in projections])
             values[others, mine] = along(matrix, side.x, side.y, directions, standardize)
     return values

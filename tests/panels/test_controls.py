@@ -34,15 +34,6 @@ def test_a_number_or_auto(text, means):
     assert control.value == means
 
 
-def test_auto_may_mean_none():
-    control = integer_or_auto("n_features", auto=None)
-    assert control.value is None
-    control.put(7)
-    assert control.value == 7
-    control.put(None)
-    assert control.widget.value == "auto"
-
-
 def test_all_of_several_is_none():
     control = multi_select("groups", ["A", "B", "C"])
     assert control.value is None

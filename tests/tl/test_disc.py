@@ -405,7 +405,7 @@ class TestNeighbors:
     @pytest.mark.slow
     def test_approximate_neighbours_give_the_groups_of_exact_ones(self, monkeypatch):
         """Easy data: groups of 50 at ρ = .8, of which approximate neighbours are nearly all exact."""
-        monkeypatch.setattr("diffnb.core.spectral.feature_knn.FEW", 300)
+        monkeypatch.setattr("diffnb.core.spectral.feature_knn.MAX_BLOCKWISE_FEATURES", 300)
         adata = dn.datasets.planted_groups(n_features=700, n_obs=124, rho=0.8)
         options = {"graph": "knn", "n_neighbors": 15, "n_clusters": 3}
         for search in ("exact", "approximate"):

@@ -64,7 +64,7 @@ def lazily(chunks, kind):
 def streaming(monkeypatch, set_memory):
     """Treat small data as large: runs of a few rows, and little besides them in memory. Return the sizes seen."""
     set_memory(4 * 8 * 2 * N)
-    monkeypatch.setattr(sums, "PEEKED", 5)
+    monkeypatch.setattr(sums, "N_ORIGIN_ROWS", 5)
     monkeypatch.setattr(local, "MAX_CONSULTED_NUMBERS", 25 * P)
     monkeypatch.setattr(slabs, "_density", lambda _: 0.9)  # it looks at 200 rows, more than there are
     # as within a task of a cluster: threads cost more than so little data takes to read

@@ -1,7 +1,7 @@
-"""(x − shift) · scale on the columns of a matrix, without forming it where that would cost memory or zeros.
+"""(x − shift) · scale on the columns of a matrix, not formed where it would cost memory or sparsity.
 
-`AffineMap` is the algebra: how products with x become products with what it is mapped to. `Affine` is a matrix,
-dense, sparse or read in row blocks, together with its map.
+`AffineMap` is the algebra: how products with x become products with the mapped matrix z. `Affine` is a matrix, dense,
+sparse or chunked, together with its map.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from ..typing import Floats, Ints, Matrix
 from .ops import cross, dense64, gram, matmul, mean_and_variance, row_blocks
 from .row_chunks import Chunked
 
-#: a variance below this share of the mean square is rounding: the column is constant
+#: a variance below this share of the mean square is rounding error: the column is constant
 ROUNDING = 1e-14
 
 
 def inverse(values: Floats, /) -> Floats:
-    """Return 1/values, and 0 where there is nothing to divide by."""
+    """Return 1/values, and 0 where a value is 0."""
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def inverse_sd(mean: Floats, variance: Floats, /) -> Floats:
-    """Return the inverse standard deviation, 0 for a column whose variance is rounding of its mean."""
+    """Return the inverse standard deviation, 0 for a column whose variance is rounding error of its mean."""
     varies = variance > ROUNDING * (variance + mean**2)
     return np.divide(1.0, np.sqrt(variance), out=np.zeros_like(variance), where=varies)
 
@@ -49,7 +49,7 @@ class AffineMap:
         return AffineMap(*(None if part is None else part[columns] for part in (self.shift, self.scale)))
 
     def of(self, block: Floats, /) -> Floats:
-        """Map a dense block of rows; a new array unless nothing is to be done."""
+        """Map a dense block of rows; a new array unless the map is the identity."""
         if self.shift is None:
             return block if self.scale is None else block * self.scale
         moved = block - self.shift
@@ -58,11 +58,11 @@ class AffineMap:
         return moved
 
     def directions(self, beta: Floats, /) -> Floats:
-        """Directions (rows) to multiply x with instead of z."""
+        """Directions (rows) by which to multiply x instead of z."""
         return beta if self.scale is None else beta * self.scale
 
     def centers(self, scaled: Floats, /) -> Floats:
-        """Projection of the shift on such directions, to be taken off the products; one number for each."""
+        """Projection of the shift onto such directions, to be subtracted from the products; one number for each."""
         return np.zeros(len(scaled)) if self.shift is None else scaled @ self.shift
 
     def weighted(self, products: Floats, mass: Floats, /) -> Floats:
@@ -79,7 +79,7 @@ class AffineMap:
 
     def moments(self, mean: Floats, variance: Floats, /, *, origin: Floats | float = 0.0) -> tuple[Floats, Floats]:
         """Mean and mean square of z from those of x, taken around `origin`."""
-        # the offset first: where the origin is the shift, no digits are lost
+        # offset first: where the origin equals the shift, no precision is lost
         mean = mean + self._offset(origin)
         square = variance + mean**2
         return (mean, square) if self.scale is None else (mean * self.scale, square * self.scale**2)
@@ -159,15 +159,15 @@ class Affine:
         return self.map.at(columns).of(dense64(self.x[:, columns]))
 
     def row_blocks(self, height: int, /) -> Iterator[Floats]:
-        """Walk down the observations in dense blocks of at most `height`."""
+        """Iterate over the observations in dense blocks of at most `height`."""
         for block in row_blocks(self.x, height):
             yield self.map.of(dense64(block))
 
 
 def standardized(x: Matrix, mean: Floats, scale: Floats, /) -> Affine:
-    """Return (x − mean) · scale: computed for dense data, kept as a map for sparse ones.
+    """Return (x − mean) · scale: computed for dense data, kept as a map for sparse data.
 
-    Dense data that is read in row blocks is centred as it is read, so that a large mean costs no digits.
+    Dense chunked data is centred as it is read, so that a large mean costs no precision.
     """
     if isinstance(x, Chunked) and not x.is_sparse:
         return Affine(x.centered(mean), AffineMap(scale=scale))

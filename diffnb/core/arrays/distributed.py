@@ -1,4 +1,4 @@
-"""Work on a dask.distributed cluster: who is there, and how a pass over runs of rows is spread over it."""
+"""Passes over row blocks on a dask.distributed cluster."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def in_worker() -> bool:
-    """Say whether this is a task of a cluster."""
+    """Return whether this code runs in a task of a cluster."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return False
@@ -20,7 +20,7 @@ def in_worker() -> bool:
 
 
 def active_client() -> Any:
-    """Return the active distributed client; none within a worker, where a pass stays in its task."""
+    """Return the active distributed client; `None` within a worker, where a pass stays in its task."""
     distributed = sys.modules.get("distributed")
     if distributed is None or in_worker():
         return None
@@ -31,39 +31,41 @@ def active_client() -> Any:
 
 
 def accumulate(
-    client: Any, step: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], tick: Callable[[], object], /
+    client: Any, step: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], on_done: Callable[[], object], /
 ) -> Iterator[Any]:
-    """Let every thread of the cluster carry a total of its own from input to input, and yield the totals.
+    """Accumulate one total per thread of the cluster over the inputs, and yield the totals.
 
-    `step` takes a total, `None` at first, and an input, in which delayed blocks stand for data, and returns a new
-    total. Nothing is written to in place, so that a worker that is lost takes nothing with it that could not be
-    made again. `tick` is called after each input.
+    `step` takes a total, `None` at first, and an input, in which delayed blocks represent data, and returns a new
+    total. Nothing is changed in place, so that the tasks of a lost worker can be repeated. `on_done` is called after
+    each input.
     """
     delayed, as_completed = _dask()
     task = delayed(step, pure=False)
     waiting = list(reversed(inputs))
-    # held, since a future that nobody holds is dropped
-    held: set[Any] = set()
+    # a future without a reference to it would be cancelled
+    pending: set[Any] = set()
 
     def start(total: Any) -> Any:
         future = client.compute(task(total, *waiting.pop()))
-        held.add(future)
+        pending.add(future)
         return future
 
-    going = as_completed([start(None) for _ in range(min(len(inputs), _n_threads(client)))])
-    for future in going:
-        tick()
-        held.discard(future)
+    completed = as_completed([start(None) for _ in range(min(len(inputs), _n_threads(client)))])
+    for future in completed:
+        on_done()
+        pending.discard(future)
         if waiting:
-            going.add(start(future))
+            completed.add(start(future))
         else:
             yield future.result()
 
 
-def in_turn(client: Any, work: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], /) -> Iterator[tuple[int, Any]]:
-    """Yield the number of each input and what `work` makes of it, as they come.
+def map_as_completed(
+    client: Any, work: Callable[..., Any], inputs: Sequence[tuple[Any, ...]], /
+) -> Iterator[tuple[int, Any]]:
+    """Yield the number of each input and the result of `work` for it, in the order of completion.
 
-    Not all are under way at once: results that wait to be taken would fill the memory.
+    Only some are submitted at a time: results that wait to be consumed would fill the memory.
     """
     delayed, as_completed = _dask()
     task = delayed(work, pure=False)
@@ -76,11 +78,11 @@ def in_turn(client: Any, work: Callable[..., Any], inputs: Sequence[tuple[Any, .
         numbers[future] = number
         return future
 
-    going = as_completed([start() for _ in range(min(len(inputs), 2 * _n_threads(client)))])
-    for future in going:
+    completed = as_completed([start() for _ in range(min(len(inputs), 2 * _n_threads(client)))])
+    for future in completed:
         number, result = numbers.pop(future), future.result()
         if waiting:
-            going.add(start())
+            completed.add(start())
         yield number, result
 
 

@@ -1,4 +1,4 @@
-"""What one pass over the rows leaves behind: sums and products, enough for every graph of features and its moments."""
+"""Sums and products of columns from one pass over the rows: sufficient for moments and every graph of features."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .affine import AffineMap
 from .ops import dense64, float64, gram
 from .row_chunks import Chunked, reduce
 
-#: rows whose mean is the point that sums are taken around
-PEEKED = 200
+#: rows whose mean is the origin of the sums
+N_ORIGIN_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class GramStats:
-    """Some observations of the points, mapped as by `Affine`, of which only sums are known.
+    """Observations × features with a map of the features, as `Affine`, represented by sums only.
 
-    Sums are taken around a point near the mean, so that a large mean costs no digits.
+    Sums are taken around an origin near the mean, so that a large mean costs no precision.
     """
 
     n_obs: int
@@ -34,16 +34,16 @@ class GramStats:
 
     @property
     def n_features(self) -> int:
-        """Number of points."""
+        """Number of columns."""
         return len(self.total)
 
     def mean_and_variance(self) -> tuple[Floats, Floats]:
-        """Mean and variance of every column as it came."""
-        apart = self.total / self.n_obs
-        return self.origin + apart, np.maximum(np.diag(self.products) / self.n_obs - apart**2, 0.0)
+        """Mean and variance of every column before the map."""
+        offset = self.total / self.n_obs
+        return self.origin + offset, np.maximum(np.diag(self.products) / self.n_obs - offset**2, 0.0)
 
     def moments(self) -> tuple[Floats, Floats]:
-        """Mean and mean square of every column."""
+        """Mean and mean square of every column after the map."""
         return self.map.moments(self.total / self.n_obs, self.mean_and_variance()[1], origin=self.origin)
 
     def gram(self, where: slice, /) -> Floats:
@@ -52,12 +52,12 @@ class GramStats:
 
 
 def gram_fits(x: Matrix, /) -> bool:
-    """Say whether this is read in runs and has so few features that their products can be kept."""
+    """Return whether this is chunked and has so few features that their products fit in memory."""
     return isinstance(x, Chunked) and budget.fits(8 * x.shape[1] ** 2, "kept")
 
 
 def gram_stats(parts: Sequence[Chunked], /) -> list[GramStats]:
-    """Sum up rows of one source in one pass; what was summed up before is not read again."""
+    """Sum the rows of each part of one source in one pass; parts that have been summed before are not read again."""
     new = [part for part in parts if "sums" not in part.memo]
     if new:
         origin = _origin(new[0])
@@ -68,10 +68,10 @@ def gram_stats(parts: Sequence[Chunked], /) -> list[GramStats]:
     return [part.memo["sums"] for part in parts]
 
 
-def rest_of(wholes: Sequence[GramStats], parts: Sequence[GramStats], /) -> GramStats:
-    """Return the sums of what is left of some observations when parts of them are taken away."""
+def remainder(wholes: Sequence[GramStats], parts: Sequence[GramStats], /) -> GramStats:
+    """Return the sums of the observations in `wholes` that are in none of `parts`."""
     if any(not np.array_equal(sums.origin, wholes[0].origin) for sums in (*wholes, *parts)):
-        raise ValueError("sums around different points cannot be taken from each other.")
+        raise ValueError("sums with different origins cannot be subtracted.")
     total, products = wholes[0].total.copy(), wholes[0].products.copy()
     for sums in wholes[1:]:
         total += sums.total
@@ -84,41 +84,41 @@ def rest_of(wholes: Sequence[GramStats], parts: Sequence[GramStats], /) -> GramS
 
 
 def correlations(parts: Sequence[Matrix], /) -> list[Floats]:
-    """Correlate the columns of each matrix; one that does not vary correlates with nothing.
+    """Correlations between the columns of each matrix; those of a constant column are zero.
 
-    Rows of data that is read in runs are summed up in one pass; what is in memory is made dense.
+    Chunked data is summed in one pass; data in memory is made dense.
     """
     if all(isinstance(part, Chunked) for part in parts):
-        spread = []
+        centred_products = []
         for sums in gram_stats(parts):
-            apart = sums.total / sums.n_obs
-            spread.append(sums.products - sums.n_obs * np.outer(apart, apart))
+            offset = sums.total / sums.n_obs
+            centred_products.append(sums.products - sums.n_obs * np.outer(offset, offset))
     else:
         centred = [x - x.mean(axis=0) for x in map(dense64, parts)]
-        spread = [x.T @ x for x in centred]
-    return [_scaled_to_one(products) for products in spread]
+        centred_products = [x.T @ x for x in centred]
+    return [_unit_diagonal(products) for products in centred_products]
 
 
-def _scaled_to_one(products: Floats) -> Floats:
+def _unit_diagonal(products: Floats) -> Floats:
     length = np.sqrt(np.maximum(np.diag(products), 0.0))
     length = np.where(length > 0, length, 1.0)
     return np.asarray(products / length / length[:, None])
 
 
 def _origin(x: Chunked) -> Floats:
-    """Return a point near the mean of all rows of the source; sparse data have none, since zeros must stay zeros."""
+    """Return a point near the mean of all rows of the source; zero for sparse data, whose zeros must stay zeros."""
     if x.is_sparse:
         return np.zeros(x.shape[1])
-    some = np.arange(min(PEEKED, int(x.source.edges[-1])))
+    some = np.arange(min(N_ORIGIN_ROWS, int(x.source.edges[-1])))
     return np.asarray(dense64(Chunked(x.source, some, x.columns)).mean(axis=0))
 
 
 def _sums_of_block(block: Matrix, _: int, __: Ints) -> tuple[Floats, Floats]:
-    # turned first: a sparse block would sum in its own precision, whatever it is told
+    # converted first: the sum of a sparse block ignores a requested precision
     return np.asarray(float64(block).sum(axis=0)).ravel(), gram(block)
 
 
 def _merged(total: tuple[Floats, Floats], more: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    for sums, added in zip(total, more, strict=True):
-        sums += added
+    for sums, summands in zip(total, more, strict=True):
+        sums += summands
     return total

@@ -1,7 +1,7 @@
-"""The few things that differ between kinds of arrays: rows, columns, moments, Gram products.
+"""Operations that differ between kinds of arrays: rows, columns, moments, Gram products.
 
-Everything above this file sees an observations × features matrix and does not ask which kind it is.
-Dense blocks are turned to float64 a block at a time, so float32 input stays float32 in memory.
+Modules above this one work with an observations × features matrix of any kind. Dense data is converted to float64 block
+by block, so float32 input stays float32 in memory.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ import scipy.sparse as sp
 from ..runtime import budget
 from ..typing import Bools, Floats, Ints, Matrix
 from . import row_chunks as chunked
-from .row_chunks import Chunked, added
+from .row_chunks import Chunked, add_in_place
 
 #: number of rows, mean and variance of their columns
-Counted: TypeAlias = tuple[int, Floats, Floats]
-#: below this share of non-zeros a sparse product beats dense blocks
-SPARSE_PAYS = 0.03
+CountedMoments: TypeAlias = tuple[int, Floats, Floats]
+#: below this share of non-zero numbers a sparse product is faster than dense blocks
+MAX_SPARSE_PRODUCT_DENSITY = 0.03
 
 
-def rows_of(source: Any, rows: Ints, /) -> Matrix:
+def take_rows(source: Any, rows: Ints, /) -> Matrix:
     """Take rows from an array, a sparse matrix or a file behind a backed AnnData.
 
-    They are in memory then, but for those of a dask array, which are read when they are needed.
+    The result is in memory, except for a dask array, whose rows are read when they are needed.
     """
     if chunked.is_dask(source):
         source = chunked.chunked(source)
     if isinstance(source, Chunked):
         return source[rows]
-    if hasattr(source, "to_memory"):  # sparse dataset of a backed AnnData
+    if hasattr(source, "to_memory"):  # a sparse dataset of a backed AnnData
         source = source.to_memory()
     if sp.issparse(source):
         return sp.csr_array(source)[rows] if source.format not in ("csr", "csc") else source[rows]
     if isinstance(source, np.ndarray):
         return np.asarray(source)[rows]
-    return _rows_of_dataset(source, rows)
+    return _take_dataset_rows(source, rows)
 
 
-def _rows_of_dataset(source: Any, rows: Ints) -> Floats:
-    # fancy indexing of HDF5 is slow: read runs of rows, keep those asked for
+def _take_dataset_rows(source: Any, rows: Ints) -> Floats:
+    # fancy indexing of HDF5 is slow: read blocks of rows and keep the selected ones
     step = budget.count(8 * source.shape[1])
     parts = []
     for start in range(0, source.shape[0], step):
@@ -54,18 +54,18 @@ def _rows_of_dataset(source: Any, rows: Ints) -> Floats:
     return np.concatenate(parts)
 
 
-def columns(x: Matrix, kept: Bools, /) -> Matrix:
-    """Take columns; the same object when all are kept."""
+def take_columns(x: Matrix, kept: Bools, /) -> Matrix:
+    """Take columns; the same object if all are kept."""
     if kept.all():
         return x
-    taken = x[:, np.flatnonzero(kept)]
+    selected = x[:, np.flatnonzero(kept)]
     if isinstance(x, Chunked) and "summary" in x.memo:
-        taken.memo["summary"] = x.memo["summary"].of(kept)
-    return taken
+        selected.memo["summary"] = x.memo["summary"].take(kept)
+    return selected
 
 
 def row_blocks(x: Matrix, /, height: int | None = None) -> Iterator[Any]:
-    """Walk down the rows in blocks of `height`, by default small once dense; sparse ones stay sparse."""
+    """Iterate over blocks of `height` rows, by default as many as fit if dense; sparse blocks stay sparse."""
     step = height or budget.count(8 * x.shape[1])
     if sp.issparse(x) and x.format == "csc":
         x = x.tocsr()
@@ -74,7 +74,7 @@ def row_blocks(x: Matrix, /, height: int | None = None) -> Iterator[Any]:
 
 
 def column_blocks(x: Matrix, /, width: int | None = None) -> Iterator[tuple[slice, Any]]:
-    """Walk over the columns in blocks of `width`, sparse ones staying sparse."""
+    """Iterate over blocks of `width` columns; sparse blocks stay sparse."""
     width = width or budget.count(8 * x.shape[0])
     if sp.issparse(x) and x.format != "csc":
         x = x.tocsc()
@@ -97,39 +97,39 @@ def float64(x: Matrix, /) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """What a first look at a matrix tells of its columns."""
+    """Range and missing values of every column of a matrix."""
 
-    #: NaN and infinite values
+    #: number of NaN and infinite values
     not_finite: Ints
     low: Floats
     high: Floats
 
-    def of(self, columns: Bools) -> ColumnSummary:
-        """Return what was seen of some columns."""
+    def take(self, columns: Bools) -> ColumnSummary:
+        """Return the summary of some columns."""
         return ColumnSummary(self.not_finite[columns], self.low[columns], self.high[columns])
 
 
 def column_summaries(matrices: Sequence[Matrix], /) -> list[ColumnSummary]:
-    """Look at matrices; those that must be read are read together, and never twice."""
+    """Summarise the columns of each matrix; chunked ones are read once, all in one pass."""
     if not isinstance(matrices[0], Chunked):
-        return [_look_at(x) for x in matrices]
+        return [_summarize(x) for x in matrices]
     new = [x for x in matrices if "summary" not in x.memo]
     if new:
-        found = chunked.reduce(new, _look_at_block, _looked_at_both, desc="looking at the data")
-        for x, seen in zip(new, found, strict=True):
-            x.memo["summary"] = seen
+        found = chunked.reduce(new, _summarize_block, _merged_summaries, desc="summarising columns")
+        for x, summary in zip(new, found, strict=True):
+            x.memo["summary"] = summary
     return [x.memo["summary"] for x in matrices]
 
 
-def _look_at(x: Matrix) -> ColumnSummary:
+def _summarize(x: Matrix) -> ColumnSummary:
     return ColumnSummary(count_not_finite(x), *column_range(x))
 
 
-def _look_at_block(x: Matrix, _: int, __: Ints) -> ColumnSummary:
-    return _look_at(x)
+def _summarize_block(x: Matrix, _: int, __: Ints) -> ColumnSummary:
+    return _summarize(x)
 
 
-def _looked_at_both(first: ColumnSummary, second: ColumnSummary) -> ColumnSummary:
+def _merged_summaries(first: ColumnSummary, second: ColumnSummary) -> ColumnSummary:
     return ColumnSummary(
         first.not_finite + second.not_finite,
         np.minimum(first.low, second.low),
@@ -155,8 +155,8 @@ def count_not_finite(x: Matrix, /) -> Ints:
 def column_range(x: Matrix, /) -> tuple[Floats, Floats]:
     """Smallest and largest value of every column."""
     if isinstance(x, Chunked):
-        seen = column_summaries([x])[0]
-        return seen.low, seen.high
+        summary = column_summaries([x])[0]
+        return summary.low, summary.high
     if sp.issparse(x):
         return _flat(x.min(axis=0)), _flat(x.max(axis=0))
     return np.min(x, axis=0), np.max(x, axis=0)
@@ -181,7 +181,7 @@ def mean_and_variance(x: Matrix, /) -> tuple[Floats, Floats]:
 
 
 def moments_of_each(matrices: Sequence[Matrix], /) -> list[tuple[Floats, Floats]]:
-    """Mean and variance of every column of each matrix; those that must be read are read once, all together."""
+    """Mean and variance of every column of each matrix; chunked ones are read once, all in one pass."""
     if not isinstance(matrices[0], Chunked):
         return [mean_and_variance(x) for x in matrices]
     if any("moments" not in x.memo for x in matrices):
@@ -190,19 +190,26 @@ def moments_of_each(matrices: Sequence[Matrix], /) -> list[tuple[Floats, Floats]
     return [x.memo["moments"] for x in matrices]
 
 
-def _block_moments(x: Matrix, _: int, __: Ints) -> Counted:
+def _block_moments(x: Matrix, _: int, __: Ints) -> CountedMoments:
     return (x.shape[0], *mean_and_variance(x))
 
 
-def _merged_moments(
-    first: tuple[int, Floats, Floats], second: tuple[int, Floats, Floats]
-) -> tuple[int, Floats, Floats]:
-    """Join the moments of two sets of rows around the mean of both (Chan, Golub & LeVeque 1983)."""
+def _merged_moments(first: CountedMoments, second: CountedMoments) -> CountedMoments:
+    """Combine the moments of two sets of rows around their joint mean (Chan, Golub & LeVeque 1983)."""
     n, m = first[0], second[0]
-    apart = second[1] - first[1]
+    difference = second[1] - first[1]
     share = m / (n + m)
-    variance = (1 - share) * first[2] + share * second[2] + share * (1 - share) * apart**2
-    return n + m, first[1] + share * apart, variance
+    variance = (1 - share) * first[2] + share * second[2] + share * (1 - share) * difference**2
+    return n + m, first[1] + share * difference, variance
+
+
+def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
+    """Mean and variance (divided by n) of every column over the rows of all matrices."""
+    sizes = np.array([x.shape[0] for x in matrices], dtype=float)
+    share = (sizes / sizes.sum())[:, None]
+    means, variances = (np.stack(part) for part in zip(*moments_of_each(matrices), strict=True))
+    mean = (share * means).sum(axis=0)
+    return mean, (share * (variances + (means - mean) ** 2)).sum(axis=0)
 
 
 def gram(x: Matrix, /) -> Floats:
@@ -214,7 +221,7 @@ def cross(x: Matrix, y: Matrix, /) -> Floats:
     """Inner products of the columns of two matrices with the same rows, XᵀY, in float64."""
     if isinstance(x, Chunked):
         return _streamed_cross(x, y)
-    if _density(x) < SPARSE_PAYS and _density(y) < SPARSE_PAYS:
+    if _density(x) < MAX_SPARSE_PRODUCT_DENSITY and _density(y) < MAX_SPARSE_PRODUCT_DENSITY:
         return dense64(float64(x).T @ float64(y))
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype == y.dtype == np.float64:
         return np.asarray(x.T @ y)
@@ -227,7 +234,7 @@ def cross(x: Matrix, y: Matrix, /) -> Floats:
 
 
 def matmul(x: Matrix, v: Floats, /) -> Floats:
-    """Multiply a matrix with a dense one from the right, XV, in float64."""
+    """Multiply a matrix by a dense one, XV, in float64."""
     if isinstance(x, Chunked):
         return chunked.map_rows(x, partial(_matmul_block, v), v.shape[1])
     if sp.issparse(x):
@@ -243,16 +250,16 @@ def _streamed_cross(x: Chunked, y: Matrix) -> Floats:
     if isinstance(y, Chunked):
         if x.rows is not y.rows or x.source is not y.source:
             raise ValueError("only columns of the same rows can be multiplied.")
-        # both sides are cut out of one block
+        # both factors are taken from the same block
         n = x.shape[1]
-        both = _side_by_side(x, y)
-        (total,) = chunked.reduce([both], partial(_cross_within, None if x is y else n), added)
+        both = _hstack(x, y)
+        (total,) = chunked.reduce([both], partial(_cross_within, None if x is y else n), add_in_place)
         return total
-    (total,) = chunked.reduce([x], partial(_cross_with, y), added)
+    (total,) = chunked.reduce([x], partial(_cross_with, y), add_in_place)
     return total
 
 
-def _side_by_side(x: Chunked, y: Chunked) -> Chunked:
+def _hstack(x: Chunked, y: Chunked) -> Chunked:
     if x is y:
         return x
     everything = np.arange(x.source.n_columns)

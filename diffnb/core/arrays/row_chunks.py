@@ -1,9 +1,9 @@
-"""Matrices that are read a run of rows at a time: dask arrays, on this machine or on a cluster.
+"""Matrices that are read in blocks of rows: dask arrays, on this machine or on a cluster.
 
-A `Chunked` stands where a matrix in memory would: rows and columns can be taken of it, and nothing is read until a
-pass is made. There are two kinds of passes. `reduce` sums something up over all rows, `map_rows` works out
-something for each of them; both hold one run of rows at a time. Where a distributed client is active, runs are
-worked on by its workers, and only what comes out travels.
+A `Chunked` is used like a matrix in memory: rows and columns can be selected, and nothing is read before a pass over
+the data. There are two kinds of passes: `reduce` accumulates over all rows, `map_rows` computes numbers for each of
+them. Both keep one row block in memory at a time. With an active distributed client, row blocks are processed by its
+workers, and only the results are transferred.
 """
 
 from __future__ import annotations
@@ -26,19 +26,22 @@ from . import distributed as cluster
 
 T = TypeVar("T")
 
-#: rows of a run, numbered in the whole, and where they go in what was asked for
-Places: TypeAlias = tuple[Ints, Ints]
+#: the chunks of a row block, rows × columns of the grid, each a delayed array
+Grid: TypeAlias = tuple[tuple[Any, ...], ...]
+#: selected rows of a row block, and their positions in the selection
+Selected: TypeAlias = tuple[Ints, Ints]
+#: a row block to read, and what each of the parts of a pass selects of it
+Wanted: TypeAlias = tuple[Grid, list[Selected]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
-    """A dask array in runs of rows."""
+    """A dask array in row blocks, each of one or more chunks."""
 
-    #: runs × chunks in a run × chunks of columns, each a delayed block
-    runs: tuple[tuple[tuple[Any, ...], ...], ...]
-    #: first row of every run, and the number of rows at the end
+    row_blocks: tuple[Grid, ...]
+    #: first row of every row block, and the number of rows at the end
     edges: Ints
-    #: the same within every run: first row of every chunk, and the number of rows of the run
+    #: per row block, first row of every chunk in it, and its number of rows at the end
     chunk_edges: tuple[Ints, ...]
     n_columns: int
     dtype: np.dtype[Any]
@@ -46,35 +49,33 @@ class Source:
 
     @classmethod
     def of(cls, array: Any, /) -> Source:
-        """Group the chunks of a dask array into runs."""
+        """Group the chunks of a dask array into row blocks."""
         if any(np.isnan(size) for axis in array.chunks for size in axis):
             raise ValueError("the chunks of this dask array have unknown sizes; call its compute_chunk_sizes() first.")
-        # dense unless told so: an array may forget what its chunks are, and then a look at one tells
+        # an array without meta counts as dense
         meta = array._meta
         is_sparse = _is_sparse(meta) if meta is not None else False
-        grid = array.to_delayed()
-        heights = array.chunks[0]
-        # counted as if dense, of which sparse rows are a small part
-        most = budget.count(8 * array.shape[1], "kept" if is_sparse else "block")
-        runs: list[list[tuple[Any, ...]]] = []
-        within: list[list[int]] = []
-        for row, height in zip(grid, heights, strict=True):
-            if not height:
-                continue
-            if runs and within[-1][-1] + height <= most:
-                runs[-1].append(tuple(row))
-                within[-1].append(within[-1][-1] + height)
-            else:
-                runs.append([tuple(row)])
-                within.append([0, height])
-        return cls(
-            tuple(tuple(run) for run in runs),
-            np.cumsum([0, *(edges[-1] for edges in within)]),
-            tuple(np.array(edges) for edges in within),
-            int(array.shape[1]),
-            np.dtype(array.dtype),
-            is_sparse,
-        )
+        # the rows of a dense block; sparse ones take a small part of that
+        height = budget.count(8 * array.shape[1], "kept" if is_sparse else "block")
+        row_blocks, chunk_edges = _grouped(array.to_delayed(), array.chunks[0], height)
+        edges = np.cumsum([0, *(within[-1] for within in chunk_edges)])
+        return cls(row_blocks, edges, chunk_edges, int(array.shape[1]), np.dtype(array.dtype), is_sparse)
+
+
+def _grouped(grid: Any, heights: Sequence[int], max_height: int) -> tuple[tuple[Grid, ...], tuple[Ints, ...]]:
+    """Group rows of chunks into row blocks of at most `max_height` rows, and at least one row of chunks."""
+    blocks: list[list[tuple[Any, ...]]] = []
+    edges: list[list[int]] = []
+    for row, height in zip(grid, heights, strict=True):
+        if not height:
+            continue
+        if blocks and edges[-1][-1] + height <= max_height:
+            blocks[-1].append(tuple(row))
+            edges[-1].append(edges[-1][-1] + height)
+        else:
+            blocks.append([tuple(row)])
+            edges.append([0, height])
+    return tuple(tuple(block) for block in blocks), tuple(np.array(within) for within in edges)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,9 +86,9 @@ class Chunked:
     rows: Ints
     #: `None` for all
     columns: Ints | None = None
-    #: taken off every row of dense data as it is read
+    #: subtracted from every row of dense data as it is read
     origin: Floats | None = None
-    #: what a pass found and a later step may ask for again
+    #: results of passes that later steps use again
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -107,38 +108,39 @@ class Chunked:
 
     def __getitem__(self, key: Any) -> Chunked:
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
-        taken = self
+        selected = self
         if not _is_all(rows):
-            taken = replace(taken, rows=taken.rows[rows], memo={})
+            selected = replace(selected, rows=selected.rows[rows], memo={})
         if not _is_all(columns):
             present = np.arange(self.source.n_columns) if self.columns is None else self.columns
             origin = None if self.origin is None else self.origin[columns]
-            taken = replace(taken, columns=present[columns], origin=origin, memo={})
-        return taken
+            selected = replace(selected, columns=present[columns], origin=origin, memo={})
+        return selected
 
     def centered(self, origin: Floats, /) -> Chunked:
-        """Take a point off every row; sparse data stay as they are."""
+        """Subtract a point from every row; sparse data stay as they are."""
         if self.is_sparse:
             return self
         return replace(self, origin=origin if self.origin is None else self.origin + origin, memo={})
 
     def load(self) -> Matrix:
-        """Bring all of it into memory."""
+        """Load all of it into memory."""
         if self.is_sparse:
-            return _stacked_in_order(self)
+            (blocks,) = reduce([self], keep_block, extend_list)
+            return stack_in_order(blocks, csc=False)
         dtype = self.dtype if self.origin is None else np.dtype(np.float64)
         return map_rows(self, _as_is, self.shape[1], dtype=dtype)
 
-    def remember(self, name: str, work: Callable[[], T], /) -> T:
-        """Make a pass once, and give what it found from then on."""
+    def cached(self, name: str, compute: Callable[[], T], /) -> T:
+        """Compute something once, and return the same result from then on."""
         if name not in self.memo:
-            self.memo[name] = work()
+            self.memo[name] = compute()
         found: T = self.memo[name]
         return found
 
 
 def is_dask(array: Any, /) -> bool:
-    """Say whether this is a dask array, without importing dask."""
+    """Return whether this is a dask array, without importing dask."""
     module = sys.modules.get("dask.array")
     return module is not None and isinstance(array, module.Array)
 
@@ -150,10 +152,10 @@ def chunked(array: Any, /) -> Chunked:
 
 
 def stacked(parts: Sequence[Chunked], /) -> Chunked:
-    """Put rows of one source under each other."""
+    """Stack rows of one source."""
     first = parts[0]
     if any(part.source is not first.source or not _same(part.columns, first.columns) for part in parts):
-        raise ValueError("only rows of one matrix, with the same columns, can be put under each other.")
+        raise ValueError("only rows of one matrix, with the same columns, can be stacked.")
     return replace(first, rows=np.concatenate([part.rows for part in parts]), memo={})
 
 
@@ -165,30 +167,30 @@ def reduce(
     *,
     desc: str = "reading",
 ) -> list[T]:
-    """Sum something up over the rows of each part, all parts of one source in one pass.
+    """Accumulate a result over the rows of each part, for all parts of one source in one pass.
 
-    `work` gets a block of rows, the number of its part and where these rows stand in that part; `merge` joins two
-    of its results and may write into the first.
+    `work` takes a block of rows, the number of its part and the positions of these rows in that part; `merge` combines
+    two of its results and may overwrite the first.
     """
-    runs = _runs(parts)
+    wanted = _wanted_blocks(parts)
     client = cluster.active_client()
     totals: list[Any] = [None] * len(parts)
-    with bar(total=len(runs), desc=desc, delay=1.0) as done:
+    with bar(total=len(wanted), desc=desc, delay=1.0) as progress:
         if client is None:
-            for run, places in _with_next(runs):
-                _fold(totals, run, places, parts, work, merge)
-                done.update()
+            for block, selected in _prefetched(wanted):
+                _fold(totals, block, selected, parts, work, merge)
+                progress.update()
             return totals
-        step = partial(_folded, [_light(part) for part in parts], work, merge)
-        for found in cluster.accumulate(client, step, runs, done.update):
+        step = partial(_folded, [_without_data(part) for part in parts], work, merge)
+        for found in cluster.accumulate(client, step, wanted, progress.update):
             for number, part in enumerate(found):
                 if part is not None:
                     totals[number] = part if totals[number] is None else merge(totals[number], part)
     return totals
 
 
-def added(total: Floats, more: Floats) -> Floats:
-    """Join two sums, into the first: what most passes do."""
+def add_in_place(total: Floats, more: Floats) -> Floats:
+    """Add to a sum, the most common `merge` of a pass."""
     total += more
     return total
 
@@ -196,47 +198,42 @@ def added(total: Floats, more: Floats) -> Floats:
 def map_rows(
     x: Chunked, work: Callable[[Matrix], Floats], width: int, /, *, dtype: Any = np.float64, desc: str = "reading"
 ) -> Floats:
-    """Work out `width` numbers for every row."""
+    """Compute `width` numbers for every row."""
     out: Floats = np.empty((len(x.rows), width), dtype=dtype)
-    for positions, block in each_row_block(x, work, desc=desc):
+    for positions, block in map_row_blocks(x, work, desc=desc):
         out[positions] = block
     return out
 
 
-def each_row_block(x: Chunked, work: Callable[[Matrix], T], /, *, desc: str = "reading") -> Iterator[tuple[Ints, T]]:
-    """Yield what `work` makes of each run, with the places of its rows."""
-    runs = _runs([x])
+def map_row_blocks(x: Chunked, work: Callable[[Matrix], T], /, *, desc: str = "reading") -> Iterator[tuple[Ints, T]]:
+    """Yield the result of `work` for each row block, with the positions of its rows."""
+    wanted = _wanted_blocks([x])
     client = cluster.active_client()
-    with bar(total=len(runs), desc=desc, delay=1.0) as done:
+    with bar(total=len(wanted), desc=desc, delay=1.0) as progress:
         if client is None:
-            for run, places in _with_next(runs):
-                yield places[0][1], work(_taken(run, places[0], x))
-                done.update()
+            for block, (selected,) in _prefetched(wanted):
+                yield selected[1], work(_select(block, selected, x))
+                progress.update()
             return
-        inputs = [(run, (rows, rows[:0])) for run, ((rows, _),) in runs]
-        for number, result in cluster.in_turn(client, partial(_mapped, _light(x), work), inputs):
-            yield runs[number][1][0][1], result
-            done.update()
+        inputs = [(grid, (rows, rows[:0])) for grid, ((rows, _),) in wanted]
+        for number, result in cluster.map_as_completed(client, partial(_mapped, _without_data(x), work), inputs):
+            yield wanted[number][1][0][1], result
+            progress.update()
 
 
-def with_places(block: Matrix, _: int, positions: Ints) -> list[tuple[Ints, Matrix]]:
-    """Keep a block as it is: what a pass does that brings data into memory."""
+def keep_block(block: Matrix, _: int, positions: Ints) -> list[tuple[Ints, Matrix]]:
+    """Return a block unchanged: the `work` of a pass that loads data into memory."""
     return [(positions, block)]
 
 
-def joined_lists(total: list[Any], more: list[Any]) -> list[Any]:
-    """Join what was kept."""
+def extend_list(total: list[Any], more: list[Any]) -> list[Any]:
+    """Extend the list of blocks that a pass has loaded."""
     total += more
     return total
 
 
-def _stacked_in_order(x: Chunked) -> Matrix:
-    (blocks,) = reduce([x], with_places, joined_lists)
-    return ordered(blocks, csc=False)
-
-
-def ordered(blocks: list[tuple[Ints, Matrix]], *, csc: bool) -> Matrix:
-    """Put sparse blocks under each other, rows in the order that was asked for."""
+def stack_in_order(blocks: list[tuple[Ints, Matrix]], *, csc: bool) -> Matrix:
+    """Stack sparse blocks, rows in the order of the selection."""
     whole = sp.vstack([block for _, block in blocks], format="csr")
     order = np.concatenate([positions for positions, _ in blocks])
     if not (np.diff(order) > 0).all():
@@ -260,77 +257,78 @@ def _is_all(key: Any) -> bool:
     return isinstance(key, slice) and key == slice(None)
 
 
-def _runs(parts: Sequence[Chunked]) -> list[tuple[Any, list[Places]]]:
-    """List the runs that hold a row of some part, and per part which rows of the run are meant."""
+def _wanted_blocks(parts: Sequence[Chunked]) -> list[Wanted]:
+    """List the row blocks that contain a row of some part, and the rows of the block that each part selects."""
     source = parts[0].source
     if any(part.source is not source for part in parts):
         raise ValueError("one pass reads one matrix.")
-    places = [_places(part.rows, source.edges) for part in parts]
+    selected = [_by_block(part.rows, source.edges) for part in parts]
     return [
-        _needed(run, source.chunk_edges[number], [of_part[number] for of_part in places])
-        for number, run in enumerate(source.runs)
-        if any(of_part[number][0].size for of_part in places)
+        _without_unused_chunks(grid, source.chunk_edges[number], [of_part[number] for of_part in selected])
+        for number, grid in enumerate(source.row_blocks)
+        if any(of_part[number][0].size for of_part in selected)
     ]
 
 
-def _needed(run: Any, edges: Ints, places: list[Places]) -> tuple[Any, list[Places]]:
-    """Leave out the chunks of a run that no row is wanted of: a look at some rows reads no more than theirs."""
-    counts = [np.diff(np.searchsorted(rows, edges)) for rows, _ in places]
-    wanted = np.any([count > 0 for count in counts], axis=0)
-    if wanted.all():
-        return run, places
-    left_out = np.cumsum(np.where(wanted, 0, np.diff(edges)))
-    moved = [(rows - np.repeat(left_out, count), to) for (rows, to), count in zip(places, counts, strict=True)]
-    return tuple(chunk for chunk, kept in zip(run, wanted, strict=True) if kept), moved
-
-
-def _places(rows: Ints, edges: Ints) -> list[Places]:
+def _by_block(rows: Ints, edges: Ints) -> list[Selected]:
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
     cuts = np.searchsorted(ordered, edges)
     return [(ordered[a:b] - edge, order[a:b]) for a, b, edge in zip(cuts[:-1], cuts[1:], edges[:-1], strict=True)]
 
 
-def _with_next(runs: list[tuple[Any, list[Places]]]) -> Iterator[tuple[Matrix, list[Places]]]:
-    """Load one run after the other, the next one while the last is worked on."""
-    if not runs:
+def _without_unused_chunks(grid: Grid, edges: Ints, selected: list[Selected]) -> Wanted:
+    """Remove the chunks of a row block of which no row is selected, so that reading a few rows reads few chunks."""
+    counts = [np.diff(np.searchsorted(rows, edges)) for rows, _ in selected]
+    used = np.any([count > 0 for count in counts], axis=0)
+    if used.all():
+        return grid, selected
+    removed = np.cumsum(np.where(used, 0, np.diff(edges)))
+    moved = [(rows - np.repeat(removed, count), to) for (rows, to), count in zip(selected, counts, strict=True)]
+    return tuple(chunks for chunks, kept in zip(grid, used, strict=True) if kept), moved
+
+
+def _prefetched(wanted: list[Wanted]) -> Iterator[tuple[Matrix, list[Selected]]]:
+    """Load one row block after the other, each while the one before is processed."""
+    if not wanted:
         return
-    with ThreadPoolExecutor(1) as ahead:
-        coming = ahead.submit(_loaded, runs[0][0])
-        for number, (_, places) in enumerate(runs):
-            block = coming.result()
-            if number + 1 < len(runs):
-                coming = ahead.submit(_loaded, runs[number + 1][0])
-            yield block, places
+    with ThreadPoolExecutor(1) as loader:
+        loading = loader.submit(_loaded, wanted[0][0])
+        for number, (_, selected) in enumerate(wanted):
+            block = loading.result()
+            if number + 1 < len(wanted):
+                loading = loader.submit(_loaded, wanted[number + 1][0])
+            yield block, selected
             del block
 
 
-def _loaded(run: tuple[tuple[Any, ...], ...]) -> Matrix:
+def _loaded(grid: Grid) -> Matrix:
     from dask.base import compute
 
-    flat = [piece for row in run for piece in row]
-    # within a task of a cluster, which has its thread already, no others are started
+    flat = [chunk for row in grid for chunk in row]
+    # a task of a cluster has its thread already, and starts no others
     scheduler = "synchronous" if cluster.in_worker() else "threads"
     found = iter(compute(*flat, scheduler=scheduler))
-    return _assembled([[next(found) for _ in row] for row in run])
+    return _assembled([[next(found) for _ in row] for row in grid])
 
 
 def _assembled(grid: Sequence[Sequence[Any]]) -> Matrix:
-    """Join the chunks of a run: rows under each other, columns side by side."""
-    if any(_is_sparse(piece) for row in grid for piece in row):
+    """Join the chunks of a row block to one matrix."""
+    if any(_is_sparse(chunk) for row in grid for chunk in row):
         rows = [row[0] if len(row) == 1 else sp.hstack(row, format="csr") for row in grid]
         return sp.csr_array(rows[0] if len(rows) == 1 else sp.vstack(rows, format="csr"))
-    dense = [np.asarray(row[0]) if len(row) == 1 else np.hstack([np.asarray(p) for p in row]) for row in grid]
+    dense = [np.asarray(row[0]) if len(row) == 1 else np.hstack([np.asarray(c) for c in row]) for row in grid]
     return dense[0] if len(dense) == 1 else np.concatenate(dense)
 
 
-def _taken(run: Matrix, places: Places, x: Chunked) -> Matrix:
-    rows, _ = places
-    block = run if _is_range(rows, run.shape[0]) else run[rows]
+def _select(block: Matrix, selected: Selected, x: Chunked) -> Matrix:
+    """Return the selected rows of a row block, with the columns and the origin of `x`."""
+    rows, _ = selected
+    block = block if _is_range(rows, block.shape[0]) else block[rows]
     if x.columns is not None:
         block = block[:, x.columns]
     if x.is_sparse:
-        # chunks that turned out dense, as few numbers may, are what the array says they are
+        # single chunks of a sparse array may be dense
         return block if _is_sparse(block) else sp.csr_array(block)
     if _is_sparse(block):
         block = block.toarray()
@@ -343,15 +341,15 @@ def _is_range(rows: Ints, size: int) -> bool:
 
 def _fold(
     totals: list[Any],
-    run: Matrix,
-    places: list[Places],
+    block: Matrix,
+    selected: list[Selected],
     parts: Sequence[Chunked],
     work: Callable[[Matrix, int, Ints], T],
     merge: Callable[[T, T], T],
 ) -> None:
-    for number, (part, where) in enumerate(zip(parts, places, strict=True)):
-        if where[0].size:
-            found = work(_taken(run, where, part), number, where[1])
+    for number, (part, chosen) in enumerate(zip(parts, selected, strict=True)):
+        if chosen[0].size:
+            found = work(_select(block, chosen, part), number, chosen[1])
             totals[number] = found if totals[number] is None else merge(totals[number], found)
 
 
@@ -360,21 +358,20 @@ def _folded(
     work: Callable[[Matrix, int, Ints], T],
     merge: Callable[[T, T], T],
     totals: list[Any] | None,
-    run: Any,
-    places: list[Places],
+    grid: Any,
+    selected: list[Selected],
 ) -> list[Any]:
-    """Return the totals after one more run, those before left as they are: on a cluster, others may need them."""
+    """Return the totals after one more row block as new objects: on a cluster, other tasks may need the old ones."""
     more = [None] * len(parts) if totals is None else copy.deepcopy(totals)
-    _fold(more, _assembled(run), places, parts, work, merge)
+    _fold(more, _assembled(grid), selected, parts, work, merge)
     return more
 
 
-def _mapped(x: Chunked, work: Callable[[Matrix], T], run: Any, places: Places) -> T:
-    return work(_taken(_assembled(run), places, x))
+def _mapped(x: Chunked, work: Callable[[Matrix], T], grid: Any, selected: Selected) -> T:
+    return work(_select(_assembled(grid), selected, x))
 
 
-def _light(x: Chunked) -> Chunked:
-    """Leave the data out of what is sent along with a task, which gets its own run."""
-    return replace(
-        x, source=replace(x.source, runs=(), edges=x.source.edges[:1], chunk_edges=()), rows=x.rows[:0], memo={}
-    )
+def _without_data(x: Chunked) -> Chunked:
+    """Return what a task needs to know of `x`; its row block is sent separately."""
+    source = replace(x.source, row_blocks=(), edges=x.source.edges[:1], chunk_edges=())
+    return replace(x, source=source, rows=x.rows[:0], memo={})

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays.affine import Affine, AffineMap, inverse, standardized
-from ..arrays.gram_stats import GramStats, gram_fits, gram_stats, rest_of
+from ..arrays.gram_stats import GramStats, gram_fits, gram_stats, remainder
 from ..arrays.ops import moments_of_each
 from ..arrays.row_chunks import Chunked, stacked
 from ..runtime import budget
@@ -105,7 +105,7 @@ class _Summed:
             return cls(matrices, maps, (), [])
         # once for all tests of one analysis, which has one set of samples
         return cls(
-            matrices, maps, samples, matrices[0].remember("by_sample", partial(_sums_by_sample, matrices, samples))
+            matrices, maps, samples, matrices[0].cached("by_sample", partial(_sums_by_sample, matrices, samples))
         )
 
     def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
@@ -153,7 +153,7 @@ class _Summed:
         others = [i for i in numbers if i not in largest]
         found = dict(zip(others, gram_stats([pieces[i].x for i in others]), strict=True))
         for whole, mine, left in zip(wholes, of_whole, largest, strict=True):
-            found[left] = rest_of(whole, [found[i] for i in mine if i != left])
+            found[left] = remainder(whole, [found[i] for i in mine if i != left])
         return [found[i] for i in numbers]
 
     def _moved(self, sums: GramStats, condition: int) -> GramStats:

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from ..arrays.affine import AffineMap, inverse_sd
-from ..arrays.ops import dense64, mean_and_variance, rows_of
+from ..arrays.ops import dense64, mean_and_variance, take_rows
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
 from ..runtime.progress import quietly
@@ -120,7 +120,7 @@ class Observations:
 
     def take(self, rows: Ints) -> Floats:
         """Take some observations, dense and standardised."""
-        return self.map.of(dense64(rows_of(self.x, rows)))
+        return self.map.of(dense64(take_rows(self.x, rows)))
 
 
 def observations(x: Matrix, /, *, standardize: Literal["global"] | None, batch_size: int | None) -> Observations:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
 
-from ..arrays.ops import columns, cross, gram, matmul
+from ..arrays.ops import cross, gram, matmul, take_columns
 from ..runtime.seeds import draws, generator
 from ..spectral.eigen import leading_eigenpairs
 from ..typing import Floats, Ints, Matrix
@@ -116,7 +116,7 @@ def in_order(labels: Ints, /) -> Ints:
 def _some_columns(x: Matrix, count: int, rng: np.random.Generator) -> Matrix:
     drawn = np.zeros(x.shape[1], dtype=bool)
     drawn[rng.choice(x.shape[1], count, replace=False)] = True
-    return columns(x, drawn)
+    return take_columns(x, drawn)
 
 
 def _cut(tree: Floats, n_clusters: int) -> Ints:

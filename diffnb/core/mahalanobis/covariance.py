@@ -11,8 +11,8 @@ from scipy.sparse.linalg import LinearOperator
 
 from ..arrays.column_blocks import load_column_blocks
 from ..arrays.gram_stats import gram_fits, gram_stats
-from ..arrays.ops import cross, dense64, float64, gram, matmul, mean_and_variance, rows_of
-from ..arrays.row_chunks import Chunked, added, reduce
+from ..arrays.ops import cross, dense64, float64, gram, matmul, mean_and_variance, take_rows
+from ..arrays.row_chunks import Chunked, add_in_place, reduce
 from ..runtime.seeds import generator
 from ..spectral.eigen import leading_eigenpairs
 from ..typing import Floats, Ints, Matrix
@@ -71,7 +71,7 @@ class Observed:
             symmetric, rank = self._between_observations(), min(m, n - 1)
         else:
             drawn = np.sort(generator(seed, "subsample").choice(n, PRODUCTS_MOST, replace=False))
-            return observed(rows_of(self.x, drawn)).spectrum()
+            return observed(take_rows(self.x, drawn)).spectrum()
         values = np.linalg.eigvalsh(symmetric)[::-1]
         return np.maximum(values[:rank], 0.0), n, m
 
@@ -119,7 +119,7 @@ class Observed:
     def _covariance_times_read(self, v: Floats) -> Floats:
         """Do the same in one pass: dense data is read around its mean, of sparse data the mean is taken off after."""
         n, mean = self.x.shape[0], self.mean if self.x.is_sparse else np.zeros_like(self.mean)
-        (total,) = reduce([self.x.centered(self.mean)], partial(_there_and_back, v), added)
+        (total,) = reduce([self.x.centered(self.mean)], partial(_there_and_back, v), add_in_place)
         return np.asarray((total - n * np.outer(mean, mean @ v)) / (n - 1))
 
 

@@ -1,7 +1,7 @@
-"""One memory budget, in bytes, that the size of every block follows.
+"""One memory budget, in bytes, from which the size of every block follows.
 
-Work that does not fit is done block by block. The budget decides how much of it is in memory at a time, never what
-comes out: results agree to rounding whatever it is. It bounds the arrays of one step, not the data that a user holds.
+Computations that do not fit are done block by block. The budget decides how much is in memory at a time, not what the
+result is: results agree to rounding for every budget. It bounds the arrays of one step, not the user's data.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
-#: what an array is for: one of many short-lived ones, the block that is worked on, what is kept beside it during a
-#: pass over the data, or the largest array of a step
+#: role of an array: one of many temporary ones, the block being processed, what is kept during a pass over the data,
+#: or the largest array of a step
 Share: TypeAlias = Literal["chunk", "block", "kept", "whole"]
 
 DEFAULT_MEMORY_BYTES = 2**30
@@ -36,7 +36,7 @@ def set_memory(n_bytes: int, /) -> None:
 
 @contextmanager
 def limited(n_bytes: int, /) -> Iterator[None]:
-    """Set the budget for a while."""
+    """Set the budget within a `with` block."""
     before = memory()
     set_memory(n_bytes)
     try:
@@ -46,7 +46,7 @@ def limited(n_bytes: int, /) -> Iterator[None]:
 
 
 def bytes_for(share: Share, /) -> int:
-    """Return the bytes that an array of this kind may take."""
+    """Return the bytes that an array of this role may take."""
     return _memory_bytes // SHARES[share]
 
 

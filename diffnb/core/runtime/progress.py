@@ -1,7 +1,7 @@
-"""Bars of long work, and who else may follow them.
+"""Progress bars of long computations, and a callback that can receive their progress instead.
 
-A bar is tqdm's own unless somebody listens in this thread: then it draws nothing and tells the listener, which
-may raise to stop the work.
+A bar is one of tqdm's, unless a callback is set in this thread: then nothing is drawn and the callback is called. It
+may raise an exception to interrupt the computation.
 """
 
 from __future__ import annotations
@@ -9,30 +9,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 T = TypeVar("T")
 
-#: called with the name of the work, what is done and what there is to do in all (0 where nobody knows)
-Listener = Callable[[str, int, int], None]
+#: called with the name of the task, the number of steps done and their total (0 where it is unknown)
+ProgressCallback: TypeAlias = Callable[[str, int, int], None]
 
-_listener: ContextVar[Listener | None] = ContextVar("diffnb_progress", default=None)
+_callback: ContextVar[ProgressCallback | None] = ContextVar("diffnb_progress", default=None)
 _quiet: ContextVar[bool] = ContextVar("diffnb_quiet", default=False)
 
 
 @contextmanager
-def progress_callback(listener: Listener) -> Iterator[None]:
-    """Send all progress of this thread to `listener`."""
-    token = _listener.set(listener)
+def progress_callback(callback: ProgressCallback) -> Iterator[None]:
+    """Send the progress of all computations in this thread to `callback`."""
+    token = _callback.set(callback)
     try:
         yield
     finally:
-        _listener.reset(token)
+        _callback.reset(token)
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Draw no bars: this is one step of something that has a bar of its own."""
+    """Draw no bars within a task that has a bar already."""
     token = _quiet.set(True)
     try:
         yield
@@ -49,53 +49,53 @@ def bar(
     disable: bool = False,
     delay: float = 0.0,
 ) -> Any:
-    """Return a progress bar with tqdm's manners: to iterate over, or to `update` within a `with`."""
-    listener = _listener.get()
-    if listener is None or _quiet.get():
+    """Return a progress bar with the interface of tqdm: to iterate over, or to `update` within a `with` block."""
+    callback = _callback.get()
+    if callback is None or _quiet.get():
         from tqdm.auto import tqdm
 
-        # said only where it is so: otherwise TQDM_DISABLE, which a user may have set, would not be heard
+        # passed only if True: `disable=False` would override the environment variable TQDM_DISABLE
         off = {"disable": True} if disable or _quiet.get() else {}
         return tqdm(iterable, total=total, desc=desc, delay=delay, leave=False, **off)
     if total is None:
         total = len(iterable) if isinstance(iterable, Sized) else 0
-    return ReportingBar(listener, () if iterable is None else iterable, total=total, name=desc or "")
+    return CallbackBar(callback, () if iterable is None else iterable, total=total, name=desc or "")
 
 
-class ReportingBar(Generic[T]):
-    """A bar that draws nothing and tells its listener; also the short ones that tqdm would not draw."""
+class CallbackBar(Generic[T]):
+    """A bar that calls a callback instead of drawing, also for tasks too short for tqdm to draw."""
 
-    def __init__(self, listener: Listener, iterable: Iterable[T], *, total: int, name: str) -> None:
-        self._listener, self._iterable = listener, iterable
+    def __init__(self, callback: ProgressCallback, iterable: Iterable[T], *, total: int, name: str) -> None:
+        self._callback, self._iterable = callback, iterable
         self.total, self.name, self.n = total, name, 0
-        self._tell()
+        self._report()
 
-    def _tell(self) -> None:
-        self._listener(self.name, self.n, self.total)
+    def _report(self) -> None:
+        self._callback(self.name, self.n, self.total)
 
     def update(self, n: int = 1) -> None:
-        """Count `n` more as done."""
+        """Count `n` more steps as done."""
         self.n += n
-        self._tell()
+        self._report()
 
     def __iter__(self) -> Iterator[T]:
         for item in self._iterable:
             yield item
             self.update()
 
-    def __enter__(self) -> ReportingBar[T]:
+    def __enter__(self) -> CallbackBar[T]:
         return self
 
     def __exit__(self, *_: object) -> None:
         return None
 
     def close(self) -> None:
-        """End the bar, as tqdm's can be."""
+        """Do nothing; tqdm's bars have this method."""
 
     def set_description(self, desc: str) -> None:
-        """Rename the work."""
+        """Rename the task."""
         self.name = desc
-        self._tell()
+        self._report()
 
     def set_postfix(self, **_: object) -> None:
-        """Take what tqdm would write behind the bar; listeners have no use for it."""
+        """Ignore what tqdm would write after the bar."""

@@ -1,7 +1,7 @@
-"""Random streams: one for every purpose, none shared between seeds.
+"""Random streams: one for every purpose, independent between seeds.
 
-`seed + 1` for a second purpose would make the second stream of seed 0 the first stream of seed 1. A child of a
-`SeedSequence` is named by its purpose instead, and by the number of the draw.
+With `seed + 1` for a second purpose, the second stream of seed 0 would be the first stream of seed 1. Here a stream is
+a child of a `SeedSequence`, identified by its purpose and the number of the draw.
 """
 
 from __future__ import annotations
@@ -10,10 +10,21 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-#: what random numbers are drawn for; the place in the list is the key of its stream, so new ones go to the end
+#: what random numbers are drawn for
 Purpose: TypeAlias = Literal[
-    "permutations", "bootstraps", "chance", "folds", "starts", "subsample", "references", "batches", "relaxation"
+    "permutations",
+    "bootstraps",
+    "chance",
+    "folds",
+    "starts",
+    "subsample",
+    "references",
+    "batches",
+    "relaxation",
+    "eigensolver",
+    "projection",
 ]
+#: the position is part of the key of a stream, so new purposes are appended
 PURPOSES: tuple[Purpose, ...] = (
     "permutations",
     "bootstraps",
@@ -24,11 +35,13 @@ PURPOSES: tuple[Purpose, ...] = (
     "references",
     "batches",
     "relaxation",
+    "eigensolver",
+    "projection",
 )
 
 
 def stream(seed: int, purpose: Purpose, /, *further: int) -> np.random.SeedSequence:
-    """Return the seed of one purpose; `further` numbers part it once more, e.g. by the number of features."""
+    """Return the seed of one purpose; `further` numbers identify streams within it, e.g. by the number of features."""
     return np.random.SeedSequence(seed, spawn_key=(PURPOSES.index(purpose), *further))
 
 

@@ -1,4 +1,4 @@
-"""How many threads the libraries below us may use."""
+"""Limits on the threads of BLAS and of our own pools."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from itertools import pairwise
 from threading import Lock
 from typing import Any
 
-#: below this many features one thread is quickest: starting and joining more costs more than it saves, and on a
+#: up to this many features one thread is fastest: starting and joining more costs more than it saves, and on a
 #: busy machine (Binder, a shared server) waiting threads can make a small problem a hundred times slower
-SMALL_FEATURES = 600
-#: numbers in an array that is worth sharing between threads
+MAX_FEATURES_SINGLE_THREAD = 600
+#: size of the smallest array that is worth splitting between threads
 MIN_SHARED_NUMBERS = 1_000_000
-#: threads of a pool, however many cores there are
+#: threads of a pool on a machine with many cores
 MAX_WORKERS = 8
 
 _max_workers: ContextVar[int | None] = ContextVar("diffnb_max_workers", default=None)
@@ -26,14 +26,14 @@ _max_workers: ContextVar[int | None] = ContextVar("diffnb_max_workers", default=
 
 @contextmanager
 def thread_limits(n_features: int, n_jobs: int | None = None, /) -> Iterator[None]:
-    """Limit threads to what a problem gains from and a user asked for.
+    """Limit threads to as many as a problem benefits from and the user allows.
 
-    With `n_jobs`, BLAS keeps to one thread, since jobs fill the cores, and no pool of threads is larger than that;
-    `n_jobs=1` is one thread everywhere. Without it, small problems keep BLAS to one thread.
+    With `n_jobs`, BLAS uses one thread, since jobs fill the cores, and no pool has more than `n_jobs` threads;
+    `n_jobs=1` means one thread everywhere. Without it, BLAS uses one thread for small problems.
     """
     token = _max_workers.set(_max_workers.get() if n_jobs is None else _effective(n_jobs))
     try:
-        if n_features <= SMALL_FEATURES or n_jobs is not None:
+        if n_features <= MAX_FEATURES_SINGLE_THREAD or n_jobs is not None:
             with one_blas_thread():
                 yield
         else:
@@ -43,7 +43,7 @@ def thread_limits(n_features: int, n_jobs: int | None = None, /) -> Iterator[Non
 
 
 def n_workers(at_most: int = MAX_WORKERS, /) -> int:
-    """Return the number of threads for a pool: the cores, but no more than `n_jobs` of `thread_limits` allows."""
+    """Return the number of threads for a pool: the number of cores, limited by `n_jobs` of `thread_limits`."""
     allowed = _max_workers.get() or os.cpu_count() or 1
     return max(1, min(MAX_WORKERS, allowed, at_most))
 
@@ -56,71 +56,71 @@ def _effective(n_jobs: int) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Keep BLAS to one thread, while threads of our own multiply side by side or small problems are solved."""
+    """Limit BLAS to one thread while our own threads multiply concurrently, or small problems are solved."""
     with _one_thread([lib for lib in _libraries().lib_controllers if lib.user_api == "blas"]):
         yield
 
 
 @dataclass(slots=True)
-class _Lowered:
-    """How many ask for one thread of a library at the moment, and what it had before the first of them."""
+class _Limit:
+    """How many contexts limit a library to one thread at the moment, and its threads before the first of them."""
 
-    asking: int
-    before: int
+    n_contexts: int
+    threads_before: int
 
 
-_lowered: dict[str, _Lowered] = {}
+_limits: dict[str, _Limit] = {}
 _lock = Lock()
 
 
 @contextmanager
 def _one_thread(libraries: Sequence[Any]) -> Iterator[None]:
-    """Keep libraries to one thread for as long as anyone asks for it.
+    """Limit libraries to one thread until the last of all nested or concurrent contexts has ended.
 
-    The number of threads belongs to the process, and panels work in threads of their own: if everyone restored what
-    they found, the last to go would restore the one thread of those who came before, for good.
+    The number of threads is a property of the process, and every panel computes in a thread of its own. If each
+    context restored the number that it found, the last one to end could restore the one thread of another.
     """
-    asked: list[Any] = []
+    limited: list[Any] = []
     try:
         with _lock:
             for lib in libraries:
-                lowered = _lowered.setdefault(lib.filepath, _Lowered(0, lib.num_threads))
-                lowered.asking += 1
-                asked.append(lib)
-                if lowered.asking == 1:
-                    _set(lib, 1)
+                limit = _limits.setdefault(lib.filepath, _Limit(0, lib.num_threads))
+                limit.n_contexts += 1
+                limited.append(lib)
+                if limit.n_contexts == 1:
+                    _set_threads(lib, 1)
         yield
     finally:
-        # those that were asked: the Stop of a panel may come between any two lines
+        # only those that were limited: the Stop button of a panel may interrupt between any two lines
         with _lock:
-            for lib in asked:
-                lowered = _lowered[lib.filepath]
-                lowered.asking -= 1
-                if not lowered.asking:
-                    _set(lib, lowered.before)
-                    del _lowered[lib.filepath]
+            for lib in limited:
+                limit = _limits[lib.filepath]
+                limit.n_contexts -= 1
+                if not limit.n_contexts:
+                    _set_threads(lib, limit.threads_before)
+                    del _limits[lib.filepath]
 
 
-def _set(lib: Any, n_threads: int) -> None:
-    """Set the threads of a library, whoever did so last.
+def _set_threads(lib: Any, n_threads: int) -> None:
+    """Set the number of threads of a library, whichever thread set it last.
 
-    Since its version 3.8 threadpoolctl hears only the first thread that sets OpenBLAS's, until that one gives way;
-    a panel that runs after a cell would be left with all threads, and wait for them.
+    Since version 3.8 threadpoolctl accepts changes to OpenBLAS only from the first thread that made one, until it
+    is released; a panel that computes after a cell would otherwise keep all threads, and wait for them.
     """
-    give_way = getattr(lib, "clear_controlling_thread", None)
-    if give_way is not None:
-        give_way(force=True)
+    release = getattr(lib, "clear_controlling_thread", None)
+    if release is not None:
+        release(force=True)
     lib.set_num_threads(n_threads)
-    if give_way is not None:
-        give_way(force=True)
+    if release is not None:
+        release(force=True)
 
 
 @cache
 def _libraries() -> Any:
-    import scipy.linalg  # noqa: F401, brings a BLAS of its own, which must be there to be found
+    import scipy.linalg  # noqa: F401, loads a second BLAS, which must be loaded to be found
     from threadpoolctl import ThreadpoolController
 
-    # found once: looking through all loaded libraries takes longer than many a small problem
+    # cached: inspecting all loaded libraries takes longer than solving a small problem
     return ThreadpoolController()
 
 
@@ -130,8 +130,8 @@ def _blas_of_scipy() -> list[Any]:
     return [lib for lib in libraries if lib.user_api == "blas" and "scipy.libs" in str(lib.filepath)]
 
 
-def by_rows(work: Callable[[slice], None], shape: tuple[int, int], /) -> None:
-    """Call `work` on runs of rows, side by side where the array is large enough to gain from it."""
+def for_row_blocks(work: Callable[[slice], None], shape: tuple[int, int], /) -> None:
+    """Call `work` on blocks of rows, concurrently where the array is large enough to benefit."""
     rows, columns = shape
     workers = n_workers()
     if workers == 1 or rows * columns < MIN_SHARED_NUMBERS:
@@ -139,16 +139,16 @@ def by_rows(work: Callable[[slice], None], shape: tuple[int, int], /) -> None:
         return
     edges = [rows * i // workers for i in range(workers + 1)]
     with ThreadPoolExecutor(workers) as pool:
-        # list: an error in a worker is raised here
+        # list: raises an exception of a worker here
         list(pool.map(work, [slice(a, b) for a, b in pairwise(edges)]))
 
 
 @contextmanager
-def small_steps_of_scipy() -> Iterator[None]:
-    """Keep SciPy's own BLAS to one thread while its Lanczos solver takes many small steps.
+def one_scipy_blas_thread() -> Iterator[None]:
+    """Limit the BLAS of SciPy's wheels to one thread while its Lanczos solver takes many small steps.
 
-    SciPy's wheels bring a second BLAS whose threads compete with those of NumPy's, which multiplies the large
-    matrix in between; where both share one library nothing changes.
+    Its threads would compete with those of NumPy's BLAS, which multiplies the large matrix in between. Where both
+    packages share one library, nothing changes.
     """
     with _one_thread(_blas_of_scipy()):
         yield

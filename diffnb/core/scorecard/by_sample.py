@@ -16,7 +16,7 @@ from scipy import special
 from scipy.linalg import helmert
 
 from ..arrays.column_blocks import load_column_blocks
-from ..arrays.ops import columns, dense64
+from ..arrays.ops import dense64, take_columns
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
 from ..stats.pvalues import floored
@@ -105,8 +105,8 @@ def connectivity_by_sample(
     stat, pval = np.full(varies.size, np.nan), np.full(varies.size, np.nan)
     if varies.sum() > 1:
         units = [
-            Units(columns(by_columns(group), varies), samples.group),
-            Units(columns(by_columns(reference), varies), samples.reference),
+            Units(take_columns(by_columns(group), varies), samples.group),
+            Units(take_columns(by_columns(reference), varies), samples.reference),
         ]
         tested = compare_vectors(over_correlation_blocks(units, _inner_products, n_jobs).transpose(2, 0, 1), samples)
         stat[varies], pval[varies] = tested.stat, tested.pval

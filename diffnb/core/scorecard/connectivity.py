@@ -16,7 +16,7 @@ import numpy as np
 from scipy import special
 from scipy.linalg import hadamard
 
-from ..arrays.ops import column_summaries, columns
+from ..arrays.ops import column_summaries, take_columns
 from ..runtime.seeds import generator
 from ..stats.pvalues import floored
 from ..typing import Bools, Floats, Ints, Matrix
@@ -58,7 +58,7 @@ def connectivity(group: Matrix, reference: Matrix, /, *, seed: int = 0, n_jobs: 
     stat, pval = np.full(n_features, np.nan), np.full(n_features, np.nan)
     n_folds = _n_folds(min(group.shape[0], reference.shape[0]), int(varies.sum()))
     if n_folds and varies.sum() > 1:
-        kept = [columns(by_columns(x), varies) for x in (group, reference)]
+        kept = [take_columns(by_columns(x), varies) for x in (group, reference)]
         stat[varies], pval[varies] = _over_deals(kept, n_folds, seed, n_jobs)
     return Tested(stat, pval)
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..arrays.ops import cross, dense64, gram, moments_of_each
-from ..arrays.row_chunks import Chunked, added, reduce
+from ..arrays.row_chunks import Chunked, add_in_place, reduce
 from ..runtime import budget
 from ..runtime.threads import thread_limits
 from ..typing import Floats, Ints, Matrix
@@ -110,7 +110,7 @@ def _streamed(units: Sequence[Units]) -> Iterator[tuple[Correlate, list[Tile]]]:
     while start < n_features:
         width = TILE * budget.count(8 * TILE * len(parts) * (n_features - start), "kept")
         band = slice(start, min(start + width, n_features))
-        correlations = reduce(around, partial(_products_of_band, band), added)
+        correlations = reduce(around, partial(_products_of_band, band), add_in_place)
         for products, n, mean, scale in zip(correlations, sizes, apart, inverse, strict=True):
             products -= np.outer(n * mean[band], mean[start:])
             products *= scale[band, None]

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 
 from ..arrays.affine import AffineMap
 from ..arrays.ops import dense64, float64, matmul
-from ..arrays.row_chunks import Chunked, added, reduce, stacked
+from ..arrays.row_chunks import Chunked, add_in_place, reduce, stacked
 from ..runtime import budget
 from ..runtime.progress import quietly
 from ..typing import Floats, Ints, Matrix
@@ -128,7 +128,7 @@ class Streamed:
     def _back_at_once(self, c: Floats) -> Floats:
         weights = [np.ascontiguousarray(c[:, rows].T) for rows in self._rows()]
         with quietly():
-            found = reduce(self.parts, partial(_back_of_block, weights), added)
+            found = reduce(self.parts, partial(_back_of_block, weights), add_in_place)
         total = np.zeros((len(c), self.parts[0].shape[1]))
         for mapping, products, weight in zip(self.maps, found, weights, strict=True):
             total += mapping.weighted(products.T, weight.sum(axis=0))
@@ -137,7 +137,7 @@ class Streamed:
     def _both_at_once(self, c: Floats) -> Floats:
         weights = [np.ascontiguousarray(c[:, rows].T) for rows in self._rows()]
         with quietly():
-            found = reduce(self.parts, partial(_both_of_block, weights), added)
+            found = reduce(self.parts, partial(_both_of_block, weights), add_in_place)
         total = np.zeros((2, len(c), self.parts[0].shape[1]))
         for mapping, products, weight in zip(self.maps, found, weights, strict=True):
             first, second, mass = products[0].T, products[1].T, weight.sum(axis=0)

@@ -9,14 +9,14 @@ import numpy as np
 
 from ..arrays.affine import inverse
 from ..runtime import budget
-from ..runtime.threads import by_rows
+from ..runtime.threads import for_row_blocks
 from ..typing import Floats, Ints
 from .points import Columns
 
 Metric: TypeAlias = Literal["euclidean", "correlation", "cosine"]
 METRICS = ("euclidean", "correlation", "cosine")
 #: squared distances below this share of the squared norms are rounding: the features are duplicates
-DUPLICATE = 1e-13
+DUPLICATE_TOLERANCE = 1e-13
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,9 @@ def _to_squared(products: Floats, rows: Floats, cols: Floats, *, start: int) -> 
         block += norms
         block += cols
         # what is left of duplicates, which are as long as each other, is rounding
-        block[block < (2 * DUPLICATE) * norms] = 0.0
+        block[block < (2 * DUPLICATE_TOLERANCE) * norms] = 0.0
 
-    by_rows(convert, products.shape)
+    for_row_blocks(convert, products.shape)
     own = np.arange(len(rows))
     products[own, own + start] = 0.0
     return products
@@ -99,7 +99,7 @@ def smallest(distances: Floats, count: int, start: int = 0, /) -> tuple[Ints, Fl
     def search(part: slice) -> None:
         found[part] = np.argpartition(distances[part], count - 1, axis=1)[:, :count]
 
-    by_rows(search, distances.shape)
+    for_row_blocks(search, distances.shape)
     squared = np.take_along_axis(distances, found, axis=1)
     # by distance, then by position: the same neighbours whatever the blocks
     order = np.lexsort((found, squared), axis=1)
@@ -114,5 +114,5 @@ def kth_smallest(distances: Floats, k: int, /) -> Floats:
         # its own zero is the smallest of each row, so the k-th neighbour stands at place k
         found[part] = np.partition(distances[part], k, axis=1)[:, k]
 
-    by_rows(search, distances.shape)
+    for_row_blocks(search, distances.shape)
     return found

@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from ..runtime.threads import small_steps_of_scipy
+from ..runtime.threads import one_scipy_blas_thread
 from ..typing import Floats, Ints
 from .walk import Walk
 
 #: below this many nodes a direct solver is as fast as an iterative one, and indifferent to equal eigenvalues
-DIRECT = 500
+MAX_DIRECT_NODES = 500
 #: a column whose part outside the others is below this share repeats them
-REPEATED = 1e-12
+REPEATED_TOLERANCE = 1e-12
 
 
 def fix_signs(vectors: Floats, /) -> Floats:
@@ -36,7 +36,7 @@ def start_vector(size: int, seed: int, /) -> Floats:
 def leading_eigenpairs(symmetric: Any, count: int, /, *, seed: int = 0) -> tuple[Floats, Floats]:
     """Leading eigenvalues, in falling order, and eigenvectors of a symmetric matrix."""
     p = symmetric.shape[0]
-    if p <= DIRECT or count >= p // 3:
+    if p <= MAX_DIRECT_NODES or count >= p // 3:
         dense = symmetric.toarray() if sp.issparse(symmetric) else np.asarray(symmetric)
         values, vectors = scipy.linalg.eigh(dense, subset_by_index=[p - count, p - 1], check_finite=False)
     else:
@@ -51,7 +51,7 @@ def _lanczos(operator: Any, count: int, seed: int) -> tuple[Floats, Floats]:
     # a wider basis than ARPACK's default: bulk eigenvalues lie close together and stall a narrow one
     width = min(p - 1, max(3 * count, count + 30))
     try:
-        with small_steps_of_scipy():
+        with one_scipy_blas_thread():
             values, vectors = eigsh(operator, k=count, which="LA", v0=start, ncv=width, tol=1e-12, maxiter=50 * p)
     except ArpackNoConvergence as stalled:  # pragma: no cover - only for spectra that are flat to rounding
         raise RuntimeError(
@@ -76,7 +76,7 @@ def _eigenpairs_of_walk(walk: Walk, count: int, seed: int) -> tuple[Floats, Floa
     there are pieces, as rounding will have it. So they are written down, and only the rest is searched for.
     """
     p = walk.n_features
-    if not sp.issparse(walk.symmetric) or p <= DIRECT or count >= p // 3:
+    if not sp.issparse(walk.symmetric) or p <= MAX_DIRECT_NODES or count >= p // 3:
         return leading_eigenpairs(walk.symmetric, count, seed=seed)
     n_pieces, piece = connected_components(walk.symmetric, directed=False)
     if n_pieces == 1:
@@ -124,12 +124,12 @@ def _constant_once(columns: Floats) -> Floats:
 def _orthonormal(columns: Floats) -> Floats:
     basis, triangle = np.linalg.qr(columns)
     diagonal = np.abs(np.diag(triangle))
-    if diagonal.min() > REPEATED * diagonal.max():
+    if diagonal.min() > REPEATED_TOLERANCE * diagonal.max():
         return basis
     # some column repeats others: the slower QR that sorts such columns to the end
     basis, triangle, _ = scipy.linalg.qr(columns, mode="economic", pivoting=True, check_finite=False)
     diagonal = np.abs(np.diag(triangle))
-    return np.asarray(basis[:, diagonal > REPEATED * diagonal[0]])
+    return np.asarray(basis[:, diagonal > REPEATED_TOLERANCE * diagonal[0]])
 
 
 def right_singular_pairs(
@@ -141,7 +141,7 @@ def right_singular_pairs(
     def normal(v: Floats) -> Floats:
         return project(walk.step_back(walk.step(project(v))))
 
-    if p <= DIRECT or count >= p // 3:
+    if p <= MAX_DIRECT_NODES or count >= p // 3:
         whole = normal(np.eye(p))
         values, vectors = leading_eigenpairs((whole + whole.T) / 2, count, seed=seed)
     else:

@@ -18,41 +18,41 @@ import numpy as np
 from ..arrays.affine import Affine, AffineMap, inverse
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
-from ..runtime.threads import by_rows, n_workers, one_blas_thread
+from ..runtime.threads import for_row_blocks, n_workers, one_blas_thread
 from ..typing import Bools, Floats, Ints
-from .distances import DUPLICATE, Metric, Neighbors, nearest
+from .distances import DUPLICATE_TOLERANCE, Metric, Neighbors, nearest
 from .points import Columns
 
 Search: TypeAlias = Literal["exact", "approximate"]
 SEARCHES = ("auto", "exact", "approximate")
 
 #: from this many features on neighbours are approximate; an estimate, beyond the sizes that were tried
-EXACT_FEATURES = 200_000
+MIN_APPROXIMATE_FEATURES = 200_000
 #: with fewer features plain blocks are as fast as the sieve
-FEW = 2000
+MAX_BLOCKWISE_FEATURES = 2000
 #: and so they are where more than one feature of so many is asked for
-MANY = 20
+MAX_BLOCKWISE_FEATURES_PER_NEIGHBOR = 20
 #: rows and columns of one tile of the sieve: 32 MB in float32 for each thread
-TILE_ROWS, TILE_COLUMNS = 1024, 8192
+BLOCK_ROWS, BLOCK_COLUMNS = 1024, 8192
 #: one feature of so many, but at least 1000, sets the bound of the sieve
-SAMPLED = 64
+FEATURES_PER_SAMPLED = 64
 #: share of rows for which the bound may turn out too tight, so that they are done again
-TOO_TIGHT = 1e-7
+MAX_RETRIED_SHARE = 1e-7
 #: proposed beyond those asked for, so that float64 has the last word on who is nearest
-SPARE = 8
+N_EXTRA_CANDIDATES = 8
 #: dimensions that more observations than fit are projected to before an approximate search
-PROJECTED = 256
+PROJECTION_DIMENSIONS = 256
 
-_ONE_AT_A_TIME = Lock()
+_NUMBA_LOCK = Lock()
 
 
 def search_for(points: Columns, count: int, asked: Literal["auto", "exact", "approximate"] = "auto", /) -> Search:
     """Return the search to use: exact up to where it pays, and always where there are few features."""
     p = points.n_features
-    if p <= max(FEW, MANY * count) or not _in_memory(points):
+    if p <= max(MAX_BLOCKWISE_FEATURES, MAX_BLOCKWISE_FEATURES_PER_NEIGHBOR * count) or not _in_memory(points):
         return "exact"
     if asked == "auto":
-        return "exact" if p < EXACT_FEATURES else "approximate"
+        return "exact" if p < MIN_APPROXIMATE_FEATURES else "approximate"
     return asked
 
 
@@ -64,7 +64,11 @@ def nearest_features(
     # and half as much again in float32
     fits = budget.fits(8 * p * points.n_obs)
     search = search_for(points, count, search)
-    if search == "exact" and (p <= max(FEW, MANY * count) or not fits or not _in_memory(points)):
+    if search == "exact" and (
+        p <= max(MAX_BLOCKWISE_FEATURES, MAX_BLOCKWISE_FEATURES_PER_NEIGHBOR * count)
+        or not fits
+        or not _in_memory(points)
+    ):
         return nearest(points, count, metric=metric)
     frame = _Frame.of(points, metric)
     # what fits is made dense once, what does not is made dense again for every pass
@@ -148,25 +152,25 @@ def _sieve(cloud: Floats, frame: _Frame, count: int) -> Neighbors:
     again in float64.
     """
     p = len(cloud)
-    around, kept = _around_centroid(cloud, frame.apart), count + SPARE
-    sample = np.sort(np.random.default_rng(p).choice(p, min(p, max(1000, p // SAMPLED)), replace=False))
+    around, kept = _around_centroid(cloud, frame.apart), count + N_EXTRA_CANDIDATES
+    sample = np.sort(np.random.default_rng(p).choice(p, min(p, max(1000, p // FEATURES_PER_SAMPLED)), replace=False))
     place = min(kept, _place_in_sample(kept * len(sample) / p))
     sampled = around[sample]
     indices, squared = np.empty((p, count), dtype=np.int64), np.empty((p, count))
     sure = np.empty(p, dtype=bool)
 
     def search(start: int) -> None:
-        own = np.arange(start, min(start + TILE_ROWS, p))
+        own = np.arange(start, min(start + BLOCK_ROWS, p))
         rows = around[own]
         rows[:, -1] = 1.0
         bound = _bound(rows @ sampled.T, own, sample, place)
         found, closeness, enough = _passing(rows, around, own, bound, kept)
-        sure[own] = enough & _told_apart(closeness, rows, count)
-        indices[own], squared[own] = _first(_pair_squared((cloud,), own, found, frame), found, count)
+        sure[own] = enough & _separated(closeness, rows, count)
+        indices[own], squared[own] = _keep_nearest(_pair_squared((cloud,), own, found, frame), found, count)
 
     with one_blas_thread():
-        _concurrently(search, range(0, p, TILE_ROWS))
-    _again(_Slabs(frame, cloud), np.flatnonzero(~sure), indices, squared)
+        _concurrently(search, range(0, p, BLOCK_ROWS))
+    _search_in_full(_Slabs(frame, cloud), np.flatnonzero(~sure), indices, squared)
     return Neighbors(indices, squared)
 
 
@@ -185,8 +189,8 @@ def _around_centroid(cloud: Floats, apart: Floats) -> Floats:
     centroid = cloud.mean(axis=0)
     # in units in which no square is too large or too small for float32
     unit = max(float(cloud.max()), -float(cloud.min())) or 1.0
-    for start in range(0, len(cloud), TILE_COLUMNS):
-        where = slice(start, start + TILE_COLUMNS)
+    for start in range(0, len(cloud), BLOCK_COLUMNS):
+        where = slice(start, start + BLOCK_COLUMNS)
         moved = (cloud[where] - centroid) / unit
         around[where, :-1] = moved
         around[where, -1] = -0.5 * (np.einsum("ij,ij->i", moved, moved) + apart[where] / unit**2)
@@ -197,7 +201,7 @@ def _place_in_sample(expected: float) -> int:
     """Return the place in the sample that nearly always lies beyond those wanted, `expected` of which are in it."""
     from scipy.stats import poisson
 
-    return int(poisson.isf(TOO_TIGHT, expected)) + 1
+    return int(poisson.isf(MAX_RETRIED_SHARE, expected)) + 1
 
 
 def _bound(products: Floats, own: Ints, sample: Ints, place: int) -> Floats:
@@ -215,8 +219,8 @@ def _passing(rows: Floats, around: Floats, own: Ints, bound: Floats, kept: int) 
     Closest first; a row with too few is filled with its own position.
     """
     row_of, column_of, values = [], [], []
-    for start in range(0, len(around), TILE_COLUMNS):
-        tile = rows @ around[start : start + TILE_COLUMNS].T
+    for start in range(0, len(around), BLOCK_COLUMNS):
+        tile = rows @ around[start : start + BLOCK_COLUMNS].T
         inside = np.flatnonzero((own >= start) & (own < start + tile.shape[1]))
         tile[inside, own[inside] - start] = -np.inf
         passed = np.flatnonzero(tile > bound)
@@ -239,7 +243,7 @@ def _passing(rows: Floats, around: Floats, own: Ints, bound: Floats, kept: int) 
     return found, np.take_along_axis(closeness, order, axis=1), counts >= kept
 
 
-def _told_apart(closeness: Floats, rows: Floats, count: int) -> Bools:
+def _separated(closeness: Floats, rows: Floats, count: int) -> Bools:
     """Say for which rows the last one wanted and the last one kept differ by more than float32 may round."""
     coordinates = rows[:, :-1]
     length = np.einsum("ij,ij->i", coordinates, coordinates)
@@ -250,10 +254,10 @@ def _told_apart(closeness: Floats, rows: Floats, count: int) -> Bools:
         return np.asarray(closeness[:, count - 1] - closeness[:, -1] > 2 * rounding)
 
 
-def _again(slabs: _Slabs, rows: Ints, indices: Ints, squared: Floats) -> None:
+def _search_in_full(slabs: _Slabs, rows: Ints, indices: Ints, squared: Floats) -> None:
     """Search some rows in full, in float64, and write what is found over what was."""
     count, frame = indices.shape[1], slabs.frame
-    p, kept = frame.points.n_features, count + SPARE
+    p, kept = frame.points.n_features, count + N_EXTRA_CANDIDATES
     height = budget.count(8 * p, "kept")
     for start in range(0, len(rows), height):
         some = rows[start : start + height]
@@ -267,19 +271,19 @@ def _again(slabs: _Slabs, rows: Ints, indices: Ints, squared: Floats) -> None:
         def select(part: slice, distances: Floats = distances, found: Ints = found) -> None:
             found[part] = np.argpartition(distances[part], kept - 1, axis=1)[:, :kept]
 
-        by_rows(select, distances.shape)
-        indices[some], squared[some] = _first(_pair_squared(slabs, some, found, frame), found, count)
+        for_row_blocks(select, distances.shape)
+        indices[some], squared[some] = _keep_nearest(_pair_squared(slabs, some, found, frame), found, count)
 
 
 def _descent(slabs: _Slabs, count: int, seed: int) -> Neighbors:
     """Approximate neighbours, by nearest-neighbour descent; their distances are exact."""
     frame = slabs.frame
     p = frame.points.n_features
-    found = _descended(_stand_ins(slabs, seed), count + 1 + SPARE, seed)
+    found = _descended(_stand_ins(slabs, seed), count + 1 + N_EXTRA_CANDIDATES, seed)
     own = np.arange(p)
     found = np.where(found < 0, own[:, None], found)
-    indices, squared = _first(_pair_squared(slabs, own, found, frame), found, count)
-    _again(slabs, np.flatnonzero(~np.isfinite(squared[:, -1])), indices, squared)
+    indices, squared = _keep_nearest(_pair_squared(slabs, own, found, frame), found, count)
+    _search_in_full(slabs, np.flatnonzero(~np.isfinite(squared[:, -1])), indices, squared)
     return Neighbors(indices, squared)
 
 
@@ -291,10 +295,10 @@ def _stand_ins(slabs: _Slabs, seed: int) -> Floats:
     if slabs.cloud is not None:
         stand_ins = slabs.cloud.astype(np.float32)
     else:
-        projected = np.zeros((p, PROJECTED))
+        projected = np.zeros((p, PROJECTION_DIMENSIONS))
         for slab in slabs:
-            projected += slab @ rng.standard_normal((slab.shape[1], PROJECTED))
-        stand_ins = (projected / np.sqrt(PROJECTED)).astype(np.float32)
+            projected += slab @ rng.standard_normal((slab.shape[1], PROJECTION_DIMENSIONS))
+        stand_ins = (projected / np.sqrt(PROJECTION_DIMENSIONS)).astype(np.float32)
     alone = np.flatnonzero(frame.apart > 0)
     if alone.size:
         # random directions are nearly at right angles to everything
@@ -308,7 +312,7 @@ def _descended(coordinates: Floats, count: int, seed: int) -> Ints:
     from pynndescent import NNDescent
 
     # Numba's default threads must not be entered twice at a time
-    with _ONE_AT_A_TIME:
+    with _NUMBA_LOCK:
         index = NNDescent(coordinates, metric="euclidean", n_neighbors=count, random_state=seed, compressed=False)
         return np.asarray(index.neighbor_graph[0], dtype=np.int64)
 
@@ -330,12 +334,12 @@ def _rounded(squared: Floats, rows: Ints, found: Ints, frame: _Frame) -> Floats:
     squared += frame.apart[rows, None]
     squared += frame.apart[found]
     # the same rule for duplicates as that of the plain blocks
-    squared[squared < (2 * DUPLICATE) * frame.lengths[rows, None]] = 0.0
+    squared[squared < (2 * DUPLICATE_TOLERANCE) * frame.lengths[rows, None]] = 0.0
     squared[found == rows[:, None]] = np.inf
     return squared
 
 
-def _first(squared: Floats, found: Ints, count: int) -> tuple[Ints, Floats]:
+def _keep_nearest(squared: Floats, found: Ints, count: int) -> tuple[Ints, Floats]:
     """Order by distance, then by position, and keep the first."""
     order = np.lexsort((found, squared), axis=1)[:, :count]
     return np.take_along_axis(found, order, axis=1), np.take_along_axis(squared, order, axis=1)

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from ..runtime.threads import by_rows
+from ..runtime.threads import for_row_blocks
 from ..typing import Floats
 from .distances import Neighbors
 
@@ -33,7 +33,7 @@ def dense_weights(distances: Floats, sigma: Floats, /, *, kernel: Kernel = "self
             distances[part] /= -(sigma[part] ** 2)[:, None]
             np.exp(distances[part], out=distances[part])
 
-        by_rows(decay, distances.shape)
+        for_row_blocks(decay, distances.shape)
         weights: Floats = distances + distances.T
         weights *= 0.5
         return weights

@@ -14,7 +14,7 @@ from ..arrays.ops import dense64, float64
 from ..arrays.row_chunks import Chunked, reduce
 from ..runtime import budget
 from ..typing import Floats, Ints, Matrix
-from .distances import DUPLICATE
+from .distances import DUPLICATE_TOLERANCE
 
 #: position and squared distance of the nearest so far, observations × neighbours
 Found: TypeAlias = tuple[Ints, Floats]
@@ -81,7 +81,7 @@ def _squared_distances(held: Matrix, block: Matrix, lengths: Floats) -> Floats:
     squared += own
     squared += lengths
     # what is left of duplicates is rounding
-    squared[squared < 2 * DUPLICATE * own] = 0.0
+    squared[squared < 2 * DUPLICATE_TOLERANCE * own] = 0.0
     return np.asarray(squared)
 
 

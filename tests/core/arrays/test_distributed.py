@@ -49,18 +49,18 @@ def test_fewer_inputs_than_threads_give_as_many_totals(client):
 
 
 def test_results_come_with_the_number_of_their_input(client):
-    found = dict(distributed.in_turn(client, lambda a, b: a * b, [(i, 10) for i in range(13)]))
+    found = dict(distributed.map_as_completed(client, lambda a, b: a * b, [(i, 10) for i in range(13)]))
     assert found == {i: 10 * i for i in range(13)}
 
 
 def test_an_error_in_a_task_is_raised_here(client):
     with pytest.raises(ZeroDivisionError):
-        list(distributed.in_turn(client, lambda a: 1 / a, [(1,), (0,)]))
+        list(distributed.map_as_completed(client, lambda a: 1 / a, [(1,), (0,)]))
 
 
 def test_a_pass_on_the_cluster_gives_what_a_pass_here_gives(client, rng, set_memory):
     x = rng.normal(size=(60, 5))
     set_memory(16 * 8 * 5 * 10)
     data = chunked(dense_chunks(x, 10))
-    assert len(data.source.runs) > 1
+    assert len(data.source.row_blocks) > 1
     np.testing.assert_allclose(gram(data), x.T @ x, rtol=1e-12)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from streams import dense_chunks, sparse_chunks
 
-from diffnb.core.arrays.gram_stats import correlations, gram_fits, gram_stats, rest_of
+from diffnb.core.arrays.gram_stats import correlations, gram_fits, gram_stats, remainder
 from diffnb.core.arrays.row_chunks import chunked
 
 
@@ -38,7 +38,7 @@ def test_single_precision_is_summed_in_double(make, rng):
 
 def test_rows_are_removed_by_subtracting_their_sums(streamed, counts):
     whole, part = gram_stats([streamed, streamed[10:35]])
-    left = rest_of([whole], [part])
+    left = remainder([whole], [part])
     x = np.delete(counts, np.s_[10:35], axis=0)
     assert left.n_obs == 65
     np.testing.assert_allclose(left.gram(slice(3, 9)), x[:, 3:9].T @ x, atol=1e-9)
@@ -48,7 +48,7 @@ def test_rows_are_removed_by_subtracting_their_sums(streamed, counts):
 def test_sums_around_different_points_are_not_subtracted(counts):
     first, second = (gram_stats([chunked(dense_chunks(x, 10))])[0] for x in (counts, counts + 1))
     with pytest.raises(ValueError, match="different points"):
-        rest_of([first], [second])
+        remainder([first], [second])
 
 
 def test_correlations_are_those_of_numpy(any_array_type, counts):

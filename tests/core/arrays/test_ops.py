@@ -16,11 +16,18 @@ def test_moments_are_those_of_numpy(any_array_type, counts):
     np.testing.assert_allclose(variance, counts.var(axis=0), rtol=1e-12)
 
 
+def test_pooled_moments_are_those_of_all_rows(any_array_type, counts):
+    x = any_array_type(counts)
+    mean, variance = arrays.pooled_moments([x[:12], x[12:]])
+    np.testing.assert_allclose(mean, counts.mean(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(variance, counts.var(axis=0), rtol=1e-12)
+
+
 def test_gram_is_the_product_of_columns(any_array_type, counts):
     np.testing.assert_allclose(arrays.gram(any_array_type(counts)), counts.T @ counts, rtol=1e-13)
 
 
-def test_gram_of_nearly_empty_data_takes_the_sparse_way(rng):
+def test_gram_of_nearly_empty_data_uses_the_sparse_product(rng):
     x = sp.random(200, 50, density=0.01, random_state=0, format="csr")
     np.testing.assert_allclose(arrays.gram(x), x.toarray().T @ x.toarray(), atol=1e-14)
 
@@ -49,9 +56,9 @@ def test_integers_are_always_finite():
     assert arrays.count_not_finite(np.ones((2, 3), dtype=int)).tolist() == [0, 0, 0]
 
 
-def test_rows_come_out_in_the_order_asked(any_array_type, counts):
+def test_rows_come_in_the_order_of_the_selection(any_array_type, counts):
     rows = np.array([5, 1, 9])
-    np.testing.assert_array_equal(arrays.dense64(arrays.rows_of(any_array_type(counts), rows)), counts[rows])
+    np.testing.assert_array_equal(arrays.dense64(arrays.take_rows(any_array_type(counts), rows)), counts[rows])
 
 
 def test_column_range_counts_the_zeros_of_sparse_data(any_array_type, counts):

@@ -1,4 +1,4 @@
-"""Matrices that are read in row blocks: whatever the chunks, the numbers are those of the matrix in memory."""
+"""Matrices that are read in row blocks: for all chunks, the numbers are those of the matrix in memory."""
 
 import dask
 import dask.array as da
@@ -11,12 +11,12 @@ from diffnb.core.arrays import ops as arrays
 from diffnb.core.arrays import row_chunks as chunked
 
 
-def test_it_is_what_it_is_made_of(streamed, counts):
+def test_loading_gives_the_matrix(streamed, counts):
     np.testing.assert_array_equal(arrays.dense64(streamed), counts)
     assert streamed.shape == counts.shape
 
 
-def test_rows_and_columns_come_in_the_order_asked(streamed, counts):
+def test_rows_and_columns_come_in_the_order_of_the_selection(streamed, counts):
     rows, columns = np.array([80, 3, 3, 41, 0]), np.array([25, 0, 7])
     np.testing.assert_array_equal(arrays.dense64(streamed[rows]), counts[rows])
     np.testing.assert_array_equal(arrays.dense64(streamed[rows][:, columns]), counts[rows][:, columns])
@@ -50,7 +50,7 @@ def test_bad_values_are_counted_by_column(chunks, counts):
     assert seen[2] == 2
 
 
-def test_a_run_is_a_few_chunks_and_never_the_whole(counts, set_memory):
+def test_a_row_block_is_a_few_chunks_and_never_the_whole(counts, set_memory):
     set_memory(4 * 8 * 26 * 20)
     for make in (dense_chunks, sparse_chunks):
         source = chunked.chunked(make(counts, 7)).source
@@ -58,14 +58,14 @@ def test_a_run_is_a_few_chunks_and_never_the_whole(counts, set_memory):
         assert source.edges[-1] == 90
 
 
-def test_chunks_of_unknown_size_are_refused_with_what_would_help(counts):
+def test_chunks_of_unknown_size_are_refused_with_a_remedy(counts):
     array = da.from_array(counts, chunks=(10, -1))
     unknown = array[array[:, 0] > 0]
     with pytest.raises(ValueError, match="compute_chunk_sizes"):
         chunked.chunked(unknown)
 
 
-def test_only_rows_of_one_matrix_are_put_under_each_other(counts):
+def test_only_rows_of_one_matrix_are_stacked(counts):
     first, second = (chunked.chunked(dense_chunks(counts, 10)) for _ in range(2))
     with pytest.raises(ValueError, match="one matrix"):
         chunked.stacked([first, second])
@@ -75,12 +75,12 @@ def test_only_rows_of_one_matrix_are_put_under_each_other(counts):
         arrays.cross(first, second)
 
 
-def test_empty_chunks_are_passed_over(counts):
+def test_empty_chunks_are_skipped(counts):
     array = da.concatenate([da.from_array(counts[:0], chunks=(1, -1)), da.from_array(counts, chunks=(30, -1))])
     np.testing.assert_array_equal(arrays.dense64(chunked.chunked(array)), counts)
 
 
-def test_chunks_that_turn_out_sparse_are_read_as_the_array_says(counts):
+def test_sparse_chunks_of_a_dense_array_are_read_as_dense(counts):
     array = sparse_chunks(counts, 30)
     array._meta = np.empty((0, 0))
     loaded = chunked.chunked(array).load()
@@ -89,7 +89,7 @@ def test_chunks_that_turn_out_sparse_are_read_as_the_array_says(counts):
 
 
 @pytest.mark.parametrize("rows", [[0, 1], [55], [89, 3], [41, 41, 40]])
-def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
+def test_selecting_rows_reads_their_chunks_only(counts, rows):
     read = []
 
     def chunk(start):
@@ -98,23 +98,25 @@ def test_a_look_at_some_rows_reads_their_chunks_only(counts, rows):
 
     blocks = [da.from_delayed(dask.delayed(chunk)(start), (10, 26), float) for start in range(0, 90, 10)]
     everything = chunked.chunked(da.concatenate(blocks))
-    assert len(everything.source.runs) == 1
+    assert len(everything.source.row_blocks) == 1
     np.testing.assert_array_equal(arrays.dense64(everything[np.array(rows)]), counts[rows])
     assert sorted(read) == sorted({row // 10 * 10 for row in rows})
-    # parts that want different chunks of one run are served by one pass
+    # parts that select different chunks of one row block are read in one pass
     read.clear()
-    totals = chunked.reduce([everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.added)
+    totals = chunked.reduce(
+        [everything[[5, 61]], everything[[62, 88]]], lambda x, *_: x.sum(axis=0), chunked.add_in_place
+    )
     np.testing.assert_allclose(totals, [counts[[5, 61]].sum(axis=0), counts[[62, 88]].sum(axis=0)])
     assert sorted(read) == [0, 60, 80]
 
 
-def test_what_was_looked_at_is_not_read_again(streamed, counts, monkeypatch):
+def test_summaries_are_not_computed_twice(streamed, counts, monkeypatch):
     halves = [streamed[:40], streamed[40:]]
     first = arrays.column_summaries(halves)
-    monkeypatch.setattr(chunked, "_runs", None)  # any further pass would fail
+    monkeypatch.setattr(chunked, "_wanted_blocks", None)  # any further pass would fail
     kept = np.arange(26) % 2 == 0
     for seen, again in zip(
-        first, arrays.column_summaries([arrays.columns(part, kept) for part in halves]), strict=True
+        first, arrays.column_summaries([arrays.take_columns(part, kept) for part in halves]), strict=True
     ):
         np.testing.assert_array_equal(again.low, seen.low[kept])
         np.testing.assert_array_equal(again.high, seen.high[kept])

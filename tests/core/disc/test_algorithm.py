@@ -72,7 +72,7 @@ def test_float32_is_close(two_conditions):
 def test_iterative_and_direct_solvers_agree(monkeypatch, two_conditions):
     settings = Settings(6, (4, 5), n_components=3)
     direct = disc(two_conditions, settings)
-    monkeypatch.setattr(spectrum, "DIRECT", 0)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     iterative = disc(two_conditions, settings)
     np.testing.assert_allclose(iterative.sigma, direct.sigma, atol=1e-10)
     np.testing.assert_allclose(iterative.vectors, direct.vectors, atol=1e-7)

@@ -10,11 +10,11 @@ from diffnb.core.stats.resampling import map_draws
 
 
 @pytest.fixture
-def heard():
+def calls():
     return []
 
 
-def test_without_a_listener_it_is_tqdm():
+def test_without_a_callback_a_bar_is_tqdm():
     from tqdm.auto import tqdm
 
     made = bar([1, 2], desc="work", disable=True)
@@ -22,57 +22,57 @@ def test_without_a_listener_it_is_tqdm():
     assert list(made) == [1, 2]
 
 
-def test_a_listener_hears_every_step_and_nothing_is_drawn(heard, capsys):
-    with progress_callback(lambda *told: heard.append(told)):
+def test_a_callback_gets_every_step_and_nothing_is_drawn(calls, capsys):
+    with progress_callback(lambda *args: calls.append(args)):
         assert list(bar(["a", "b"], desc="letters")) == ["a", "b"]
-    assert heard == [("letters", 0, 2), ("letters", 1, 2), ("letters", 2, 2)]
+    assert calls == [("letters", 0, 2), ("letters", 1, 2), ("letters", 2, 2)]
     assert capsys.readouterr().err == ""
 
 
-def test_bars_that_are_too_short_to_draw_are_heard_too(heard):
-    with progress_callback(lambda *told: heard.append(told)), bar(total=3, disable=True) as made:
+def test_bars_that_are_too_short_to_draw_are_reported_too(calls):
+    with progress_callback(lambda *args: calls.append(args)), bar(total=3, disable=True) as made:
         made.update(2)
         made.set_postfix(loss=1)
         made.set_description("training")
         made.close()
-    assert heard == [("", 0, 3), ("", 2, 3), ("training", 2, 3)]
+    assert calls == [("", 0, 3), ("", 2, 3), ("training", 2, 3)]
 
 
-def test_a_bar_over_something_endless_has_no_total(heard):
-    with progress_callback(lambda *told: heard.append(told)):
+def test_a_bar_over_an_iterator_has_no_total(calls):
+    with progress_callback(lambda *args: calls.append(args)):
         next(iter(bar(iter([1, 2]))))
-    assert heard[0] == ("", 0, 0)
+    assert calls[0] == ("", 0, 0)
 
 
-def test_after_listening_it_is_tqdm_again(heard):
-    with progress_callback(lambda *told: heard.append(told)):
+def test_after_the_callback_ends_a_bar_is_tqdm_again(calls):
+    with progress_callback(lambda *args: calls.append(args)):
         pass
     list(bar([1], disable=True))
-    assert heard == []
+    assert calls == []
 
 
-def test_a_listener_that_raises_stops_the_draws():
-    class Enough(Exception):
+def test_a_callback_that_raises_interrupts_the_draws():
+    class Interrupt(Exception):
         pass
 
-    def listener(name, done, total):
+    def callback(name, done, total):
         if done == 3:
-            raise Enough
+            raise Interrupt
 
     drawn = []
-    with pytest.raises(Enough), progress_callback(listener):
+    with pytest.raises(Interrupt), progress_callback(callback):
         map_draws(lambda rng: drawn.append(rng.random()), np.random.SeedSequence(0).spawn(100), progress="draws")
     assert len(drawn) == 3
 
 
-def test_bars_within_a_step_of_other_work_are_not_drawn(heard, capsys):
-    with progress_callback(lambda *told: heard.append(told)), quietly():
+def test_bars_within_a_task_that_has_a_bar_are_not_drawn(calls, capsys):
+    with progress_callback(lambda *args: calls.append(args)), quietly():
         assert list(bar([1, 2], desc="inner")) == [1, 2]
-    assert heard == []
+    assert calls == []
     assert capsys.readouterr().err == ""
 
 
-def test_bars_stay_away_where_the_environment_says_so():
+def test_tqdm_disable_is_respected():
     code = "from diffnb.core.runtime.progress import bar; list(bar(range(3), desc='work'))"
     done = subprocess.run(
         [sys.executable, "-c", code],

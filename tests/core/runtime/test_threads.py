@@ -1,4 +1,4 @@
-"""Limits on threads of BLAS, which belong to the process, when several ask for them at once."""
+"""Limits on the threads of BLAS, a property of the process, when several contexts set them concurrently."""
 
 from threading import Thread
 
@@ -11,7 +11,7 @@ from diffnb.core.runtime import threads
 
 
 class Library:
-    """Stands for BLAS: how many threads it has is known everywhere."""
+    """A stand-in for BLAS, whose number of threads is global."""
 
     def __init__(self, filepath, num_threads=4):
         self.filepath, self.num_threads, self.user_api = filepath, num_threads, "blas"
@@ -22,7 +22,7 @@ class Library:
 
 @pytest.fixture
 def libraries(monkeypatch):
-    """Two libraries, of which the second is SciPy's own."""
+    """Two libraries; the second is SciPy's."""
     pair = [Library("numpy.libs/blas"), Library("scipy.libs/blas")]
     controller = type("Controller", (), {"lib_controllers": pair})
     monkeypatch.setattr(threads, "_libraries", lambda: controller)
@@ -34,49 +34,49 @@ def counts(libraries):
     return [lib.num_threads for lib in libraries]
 
 
-def test_small_problems_have_one_thread_and_large_ones_what_there_is(libraries):
-    with threads.thread_limits(threads.SMALL_FEATURES):
+def test_small_problems_use_one_thread_and_large_ones_all_threads(libraries):
+    with threads.thread_limits(threads.MAX_FEATURES_SINGLE_THREAD):
         assert counts(libraries) == [1, 1]
-    with threads.thread_limits(threads.SMALL_FEATURES + 1):
+    with threads.thread_limits(threads.MAX_FEATURES_SINGLE_THREAD + 1):
         assert counts(libraries) == [4, 4]
     for n_jobs in (1, 2):
-        with threads.thread_limits(threads.SMALL_FEATURES + 1, n_jobs):
+        with threads.thread_limits(threads.MAX_FEATURES_SINGLE_THREAD + 1, n_jobs):
             assert counts(libraries) == [1, 1]
     assert counts(libraries) == [4, 4]
 
 
-def test_no_pool_is_larger_than_the_jobs_that_were_asked_for(libraries, monkeypatch):
+def test_no_pool_is_larger_than_n_jobs(libraries, monkeypatch):
     monkeypatch.setattr(threads.os, "cpu_count", lambda: 6)
     assert threads.n_workers() == 6
     with threads.thread_limits(10_000, 1):
         assert threads.n_workers() == 1
         with threads.thread_limits(10_000):
-            assert threads.n_workers() == 1, "what is inside has no more"
+            assert threads.n_workers() == 1, "a nested limit cannot raise it"
     with threads.thread_limits(10_000, 3):
         assert (threads.n_workers(), threads.n_workers(2)) == (3, 2)
     assert threads.n_workers() == 6
 
 
 @pytest.mark.parametrize("first", ["fitting", "scipy"])
-def test_whoever_goes_last_restores_what_was_there_before_the_first(libraries, first):
-    one, other = threads.thread_limits(10), threads.small_steps_of_scipy()
+def test_the_last_context_to_end_restores_the_threads_before_the_first(libraries, first):
+    one, other = threads.thread_limits(10), threads.one_scipy_blas_thread()
     if first == "scipy":
         one, other = other, one
     one.__enter__()
     other.__enter__()
-    one.__exit__(None, None, None)  # as a panel that ends while another goes on
+    one.__exit__(None, None, None)  # as a panel that ends while another one is still computing
     assert libraries[1].num_threads == 1
     other.__exit__(None, None, None)
     assert counts(libraries) == [4, 4]
 
 
-def test_an_error_restores_it_too(libraries):
+def test_an_error_restores_the_threads(libraries):
     with pytest.raises(ZeroDivisionError), threads.one_blas_thread():
         1 / 0  # noqa: B018
     assert counts(libraries) == [4, 4]
 
 
-def test_a_stop_in_the_middle_of_lowering_leaves_nothing_behind(libraries, monkeypatch):
+def test_an_interrupt_while_limits_are_set_leaves_none_behind(libraries, monkeypatch):
     real = libraries[1].set_num_threads
 
     def stopped(number):
@@ -88,7 +88,7 @@ def test_a_stop_in_the_middle_of_lowering_leaves_nothing_behind(libraries, monke
     with pytest.raises(KeyboardInterrupt), threads.one_blas_thread():
         pass
     assert counts(libraries) == [4, 4]
-    assert not threads._lowered
+    assert not threads._limits
 
 
 def test_the_libraries_of_this_process_are_restored():
@@ -101,12 +101,12 @@ def test_the_libraries_of_this_process_are_restored():
     assert counts(real) == before
 
 
-def test_a_thread_of_ours_is_heard_after_another_has_set_the_number():
+def test_a_thread_can_limit_blas_after_another_thread_has_set_the_number():
     real = [lib for lib in threads._libraries().lib_controllers if lib.user_api == "blas"]
-    threadpool_limits(limits=2)  # the tests have one thread: give them more to lower
+    threadpool_limits(limits=2)  # the tests run with one thread: raise it
     before = counts(real)
     for lib, number in zip(real, before, strict=True):
-        lib.set_num_threads(number)  # this thread was first, and did not give way
+        lib.set_num_threads(number)  # this thread was first, and did not release control
     seen = []
 
     def work():

@@ -18,7 +18,7 @@ def dense(walk):
 
 @pytest.mark.parametrize("direct", [0, 500])
 def test_eigenvectors_belong_to_the_walk(monkeypatch, walk, direct):
-    monkeypatch.setattr(spectrum, "DIRECT", direct)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", direct)
     values, vectors = spectrum.walk_eigenvectors(walk, 6)
     np.testing.assert_allclose(dense(walk) @ vectors, vectors * values, atol=1e-10)
     np.testing.assert_allclose(values[0], 1.0)
@@ -28,7 +28,7 @@ def test_eigenvectors_belong_to_the_walk(monkeypatch, walk, direct):
 
 @pytest.mark.parametrize("direct", [0, 500])
 def test_singular_pairs_are_those_of_the_full_matrix(monkeypatch, walk, rng, direct):
-    monkeypatch.setattr(spectrum, "DIRECT", direct)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", direct)
     u = rng.normal(size=(60, 5))
     q = np.eye(60) - u @ np.linalg.pinv(u)
     _, sigma, vt = np.linalg.svd(dense(walk) @ q)
@@ -53,14 +53,14 @@ def test_projection_survives_spans_that_repeat(rng):
 
 
 def test_the_same_seed_gives_the_same_bits(monkeypatch, walk):
-    monkeypatch.setattr(spectrum, "DIRECT", 0)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     first, second = (spectrum.walk_eigenvectors(walk, 5, seed=3)[1] for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
 def test_a_graph_in_pieces_keeps_all_its_constant_vectors(monkeypatch, rng):
     """Equal eigenvalues are where Lanczos methods slip: four pieces have the eigenvalue 1 four times."""
-    monkeypatch.setattr(spectrum, "DIRECT", 0)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     blocks = [np.abs(rng.normal(size=(40, 40))) for _ in range(4)]
     weights = sp.csr_array(sp.block_diag([b + b.T for b in blocks]))
     walk = random_walk(weights)
@@ -87,7 +87,7 @@ def pieces(rng, sizes):
 def test_every_piece_of_a_graph_has_its_eigenvalue_one(monkeypatch, rng, seed, count):
     walk = random_walk(pieces(rng, [30, 40, 20, 25, 50]))
     dense_values = np.linalg.eigvalsh(walk.symmetric.toarray())[::-1][:count]
-    monkeypatch.setattr(spectrum, "DIRECT", 0)
+    monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     values, vectors = spectrum.walk_eigenvectors(walk, count, seed=seed)
     np.testing.assert_allclose(values, dense_values, atol=1e-10)
     np.testing.assert_allclose(walk.step(vectors), vectors * values, atol=1e-9)

@@ -14,9 +14,9 @@ from diffnb.core.spectral.points import Columns, points_of, standardized_within
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
     """Several tiles, and the sieve from 300 features on."""
-    monkeypatch.setattr(neighbors, "FEW", 300)
-    monkeypatch.setattr(neighbors, "TILE_ROWS", 256)
-    monkeypatch.setattr(neighbors, "TILE_COLUMNS", 300)
+    monkeypatch.setattr(neighbors, "MAX_BLOCKWISE_FEATURES", 300)
+    monkeypatch.setattr(neighbors, "BLOCK_ROWS", 256)
+    monkeypatch.setattr(neighbors, "BLOCK_COLUMNS", 300)
 
 
 def planted(rng, n=60, p=1100):
@@ -158,10 +158,10 @@ def test_the_search_is_exact_up_to_where_it_pays(rng, monkeypatch):
     points = points_of(rng.normal(size=(5, 1000)))
     assert search_for(points, 10) == "exact"
     assert search_for(points, 10, "approximate") == "approximate"
-    monkeypatch.setattr(neighbors, "EXACT_FEATURES", 1000)
+    monkeypatch.setattr(neighbors, "MIN_APPROXIMATE_FEATURES", 1000)
     assert search_for(points, 10) == "approximate"
     assert search_for(points, 10, "exact") == "exact"
     # a large share of all features is no nearest few
     assert search_for(points, 200, "approximate") == "exact"
-    monkeypatch.setattr(neighbors, "FEW", 1000)
+    monkeypatch.setattr(neighbors, "MAX_BLOCKWISE_FEATURES", 1000)
     assert search_for(points, 10, "approximate") == "exact"
