@@ -5,7 +5,8 @@
 
 Prints the largest difference of every result, relative to its largest value, and exits with status 1 where a result
 that involves no random numbers differs by more than the tolerance. Results that depend on random streams
-(permutations, folds, random starts) are listed separately: a version may change how it seeds them.
+(permutations, folds, random starts) are listed separately: a version may change how it seeds them. They are those of
+one seed, and features share its folds and permutations: judge a difference against that between other seeds.
 
 MADELON and Prostate-GE are read from the folder of real data (`DIFFNB_DATA`) and skipped where they are missing.
 To run this file with another checkout of the package, set `PYTHONPATH` to that checkout.
@@ -253,22 +254,35 @@ def difference(before: np.ndarray, after: np.ndarray, /) -> float:
     return float(apart / largest) if largest > 0 else float(apart)
 
 
+def distribution(before: np.ndarray, after: np.ndarray, /) -> list[Any]:
+    """Medians before and after, and the largest difference of the distribution functions (Kolmogorov–Smirnov)."""
+    from scipy.stats import ks_2samp
+
+    if before.dtype.kind not in "fiub" or not (np.isfinite(before).any() and np.isfinite(after).any()):
+        return ["", "", ""]
+    finite = [values[np.isfinite(values)].astype(float) for values in (before, after)]
+    return [*(float(np.median(values)) for values in finite), float(ks_2samp(*finite).statistic)]
+
+
 def compare(before: Results, after: Results) -> list[list[Any]]:
+    """Return a row for every result: where it comes from, how it differs, whether random numbers are involved."""
     rows = []
-    for name in before.keys() | after.keys():
+    for name in sorted(before.keys() | after.keys(), key=lambda name: name.removeprefix(RANDOM)):
         both = name in before and name in after
         apart = difference(before[name], after[name]) if both else np.nan
-        shape = "×".join(map(str, (before if name in before else after)[name].shape))
-        rows.append([*name.removeprefix(RANDOM).split(" | "), shape, apart, name.startswith(RANDOM)])
-    return sorted(rows, key=lambda row: [str(cell) for cell in row[:3]])
+        shapes = distribution(before[name], after[name]) if both else ["", "", ""]
+        size = "×".join(map(str, (before if name in before else after)[name].shape))
+        rows.append([*name.removeprefix(RANDOM).split(" | "), size, apart, *shapes, name.startswith(RANDOM)])
+    return rows
 
 
 def report(rows: list[list[Any]], tolerance: float) -> bool:
     """Print both tables and return whether all results that involve no random numbers are equal."""
     head = ["data", "tool", "result", "shape", "largest relative difference"]
-    exact = [row[:-1] for row in rows if not row[-1]]
+    exact = [row[:5] for row in rows if not row[-1]]
     table("Results without random numbers", head, exact)
-    table("Results that depend on random streams", head, [row[:-1] for row in rows if row[-1]])
+    more = ["median before", "median after", "distance of distributions"]
+    table("Results that depend on random streams", [*head, *more], [row[:-1] for row in rows if row[-1]])
     unequal = [row for row in exact if not row[-1] <= tolerance and not np.isnan(row[-1])]
     missing = sum(np.isnan(row[-1]) for row in exact)
     print(f"\n{len(exact) - len(unequal) - missing} of {len(exact)} results equal to {tolerance:g};", end=" ")

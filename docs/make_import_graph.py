@@ -75,7 +75,7 @@ def box_of(module: str) -> str | None:
     part = part_of(module)
     if part in LEFT_OUT:
         return None
-    return SHARED if part.startswith("_") or part == "settings" else part
+    return SHARED if part.startswith("_") else part
 
 
 def layout() -> dict[str, Box]:
@@ -111,7 +111,7 @@ def ports(ends: Iterable[tuple[str, str]], boxes: Mapping[str, Box], side: int) 
 
 def box_width(name: str) -> float:
     """Return the width of a box; that of the shared modules holds all their names."""
-    return 2.6 * BOX_WIDTH if name == SHARED else BOX_WIDTH
+    return 3.55 * BOX_WIDTH if name == SHARED else BOX_WIDTH
 
 
 def gaps(row: int, boxes: Mapping[str, Box]) -> list[tuple[float, float]]:
@@ -181,11 +181,12 @@ def draw_box(name: str, box: Box, n_modules: int, shared: list[str]) -> str:
     width = box_width(name)
     color = COLORS.get(name, OTHER_COLOR)
     label = " ".join(shared) if name == SHARED else name.removeprefix("core.")
+    style = "shared" if name == SHARED else "name"
     modules = f"{n_modules} module" + "s" * (n_modules != 1)
     return (
         f'<rect x="{box.x - width / 2:.1f}" y="{box.y - BOX_HEIGHT / 2:.1f}" width="{width:.1f}" '
         f'height="{BOX_HEIGHT}" rx="7" fill="{PAPER}" stroke="{color}" stroke-width="1.6"/>'
-        f'<text x="{box.x:.1f}" y="{box.y - 2:.1f}" class="name">{escape(label)}</text>'
+        f'<text x="{box.x:.1f}" y="{box.y - 2:.1f}" class="{style}">{escape(label)}</text>'
         f'<text x="{box.x:.1f}" y="{box.y + 14:.1f}" class="count">{modules}</text>'
     )
 
@@ -196,7 +197,7 @@ def picture(graph: ImportGraph) -> str:
     unknown = sorted(n_modules.keys() - boxes.keys())
     if unknown:
         raise SystemExit(f"no place on the picture for {', '.join(unknown)}: add to ROWS in {Path(__file__).name}")
-    shared = sorted(part_of(module) for module in graph.files if box_of(module) == SHARED)
+    shared = sorted({part_of(module) for module in graph.files if box_of(module) == SHARED})
     height = TOP + (len(ROWS) - 1) * ROW_HEIGHT + BOX_HEIGHT + 40
     core = min(row for row, names in enumerate(ROWS) if next(iter(names)).startswith("core."))
     core_top = TOP + core * ROW_HEIGHT - 26
@@ -215,7 +216,7 @@ def picture(graph: ImportGraph) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
             'aria-label="Which part of the package imports which" font-family="Helvetica, Arial, sans-serif">',
             "<style>.name{font-size:15px;font-weight:600;text-anchor:middle}"
-            f".count{{font-size:11.5px;fill:{FAINT};text-anchor:middle}}</style>",
+            f".shared{{font-size:12.5px;font-weight:600;text-anchor:middle}}.count{{font-size:11.5px;fill:{FAINT};text-anchor:middle}}</style>",
             f"<defs>{''.join(tips)}</defs>",
             f'<rect width="{WIDTH}" height="{height}" rx="10" fill="{PAPER}"/>',
             f'<rect x="{MARGIN / 2}" y="{core_top}" width="{WIDTH - MARGIN}" height="{height - core_top - 14}" rx="10" '

@@ -95,8 +95,6 @@ def test_every_name_that_contributors_are_sent_to_exists():
     """A name that the text places in a file is in that file."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     places = re.findall(r"`(\w+)(?:\([^`]*\))?` in `([\w./-]+\.\w+)`", text)
-    assert {name for name, _ in places} >= {"KERNELS", "CALLS", "METHODS", "ROWS"}
-    missing = [
-        name for name, path in places if not re.search(rf"\b{name}\b", (ROOT / path).read_text(encoding="utf-8"))
-    ]
-    assert missing == []
+    assert {name for name, _ in places} >= {"KERNELS", "tools", "METHODS", "ROWS"}
+    texts = {path: (ROOT / path).read_text(encoding="utf-8") for _, path in places}
+    assert [name for name, path in places if not re.search(rf"\b{name}\b", texts[path])] == []

@@ -112,15 +112,15 @@ def assemble(matrices: Mapping[str, np.ndarray], blocks: Sequence[Block]) -> ad.
     n_features = sum(block.size for block in blocks)
     obs = pd.DataFrame(
         {"condition": pd.Categorical(np.repeat(conditions, n_obs), categories=conditions)},
-        index=numbered(conditions, n_obs),
+        index=numbered_names(conditions, n_obs),
     )
-    var = pd.DataFrame({"block": spread_over_features(blocks)}, index=numbered(["feature"], [n_features]))
+    var = pd.DataFrame({"block": spread_over_features(blocks)}, index=numbered_names(["feature"], [n_features]))
     for condition in conditions:
         var[f"truth_{condition}"] = truth_of(condition, blocks)
     return ad.AnnData(np.concatenate(list(matrices.values())), obs=obs, var=var)
 
 
-def numbered(prefixes: Sequence[str], counts: Sequence[int]) -> list[str]:
+def numbered_names(prefixes: Sequence[str], counts: Sequence[int]) -> list[str]:
     """Names such as `A_001`, counted from one as in the papers, with leading zeros so that they sort."""
     return [
         f"{prefix}_{i:0{len(str(count))}d}"

@@ -10,7 +10,7 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 
-from ._blocks import numbered
+from ._blocks import numbered_names
 
 
 def from_image_pair(
@@ -70,7 +70,7 @@ def from_image_pair(
 
     obs = pd.DataFrame(
         {"condition": pd.Categorical(np.repeat(list(names), n_bands), categories=list(names))},
-        index=numbered(list(names), [n_bands, n_bands]),
+        index=numbered_names(list(names), [n_bands, n_bands]),
     )
     if wavelengths is None:
         obs["band"] = np.tile(np.arange(n_bands), 2)
@@ -142,14 +142,14 @@ def from_parcels(
     lengths = [len(run) for run in runs]
     n_parcels = runs[0].shape[1]
 
-    obs = pd.DataFrame(index=numbered([f"run{i + 1}" for i in range(len(runs))], lengths))
+    obs = pd.DataFrame(index=numbered_names([f"run{i + 1}" for i in range(len(runs))], lengths))
     obs["condition"] = _by_time("conditions", conditions, lengths)
     if subjects is not None:
         obs["subject"] = _by_time("subjects", subjects, lengths)
     obs["run"] = np.repeat(np.arange(1, len(runs) + 1), lengths)
     obs["time"] = np.concatenate([t_r * np.arange(length) for length in lengths])
 
-    names = numbered(["parcel"], [n_parcels])
+    names = numbered_names(["parcel"], [n_parcels])
     if labels is not None:
         names = [str(name) for name in _of_length("labels", labels, n_parcels, "parcel")]
         if len(set(names)) < n_parcels:

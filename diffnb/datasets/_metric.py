@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.linalg import block_diag
 
-from ._blocks import numbered, require_at_least, require_between
+from ._blocks import numbered_names, require_at_least, require_between
 from ._docs import documented_simulation
 
 #: means of the rows of A in Section 3.3 of the paper, one row per cluster
@@ -191,8 +191,8 @@ def _sizes(shares: np.ndarray, total: int) -> np.ndarray:
 
 
 def _with_clusters(x: np.ndarray, labels: np.ndarray) -> ad.AnnData:
-    names = numbered(["cluster"], [int(labels.max()) + 1])
+    names = numbered_names(["cluster"], [int(labels.max()) + 1])
     var = pd.DataFrame(
-        {"cluster": pd.Categorical.from_codes(labels, names)}, index=numbered(["feature"], [labels.size])
+        {"cluster": pd.Categorical.from_codes(labels, names)}, index=numbered_names(["feature"], [labels.size])
     )
-    return ad.AnnData(x, obs=pd.DataFrame(index=numbered(["sample"], [len(x)])), var=var)
+    return ad.AnnData(x, obs=pd.DataFrame(index=numbered_names(["sample"], [len(x)])), var=var)

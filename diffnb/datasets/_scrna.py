@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from .._keys import BACKGROUND_GROUP
-from ._blocks import numbered, require_at_least
+from ._blocks import numbered_names, require_at_least
 from ._docs import documented_simulation
 
 SCRNA_CONDITIONS = ("control", "stimulated")
@@ -275,7 +275,7 @@ def _describe(condition: str, donor: int, cell_type: np.ndarray) -> pd.DataFrame
 
 def _annotate(counts: sparse.csr_matrix, obs: pd.DataFrame, genes: _Genes, n_cells: int, n_donors: int) -> ad.AnnData:
     """Normalise the counts, and add names and truth."""
-    obs.index = pd.Index(numbered(SCRNA_CONDITIONS, [n_cells, n_cells]))
+    obs.index = pd.Index(numbered_names(SCRNA_CONDITIONS, [n_cells, n_cells]))
     obs["condition"] = pd.Categorical(obs["condition"], categories=list(SCRNA_CONDITIONS))
     obs["donor"] = pd.Categorical(obs["donor"], categories=[f"donor_{i + 1}" for i in range(n_donors)])
     obs["cell_type"] = pd.Categorical(obs["cell_type"])
@@ -291,7 +291,7 @@ def _annotate(counts: sparse.csr_matrix, obs: pd.DataFrame, genes: _Genes, n_cel
             "truth_control": pd.Categorical(np.full(len(module), BACKGROUND_GROUP)),
             "truth_stimulated": pd.Categorical(module, categories=[BACKGROUND_GROUP, "module_stimulated"]),
         },
-        index=numbered(["gene"], [len(module)]),
+        index=numbered_names(["gene"], [len(module)]),
     )
     if planted:
         var["two_peaks_in"] = pd.Categorical(genes.two_peaks_in, categories=["none", *SCRNA_CONDITIONS])

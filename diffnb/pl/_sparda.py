@@ -13,7 +13,7 @@ from .. import _validate as validate
 from .. import get
 from ._canvas import ROW_INCHES, draw_panels, require_one_panel
 from ._docs import documented_figure
-from ._sparda_panels import Comparison, draw_densities, draw_path, draw_weights, nonzero_weights
+from ._sparda_panels import SpardaComparison, draw_densities, draw_path, draw_weights, nonzero_weights
 from ._style import label_text, small, text_inches
 
 MAX_SPARDA_COLUMNS = 3
@@ -160,7 +160,7 @@ def sparda_projection(
     return _draw_comparisons(draw, compared, ax, 5.4, 2.9)
 
 
-def _read_comparisons(adata: AnnData, group: str | None, projection: int, key: str) -> list[Comparison]:
+def _read_comparisons(adata: AnnData, group: str | None, projection: int, key: str) -> list[SpardaComparison]:
     """Read what was compared, one projection each."""
     summary = get.sparda_summary(adata, key=key)
     most = int(summary["projection"].max())
@@ -171,7 +171,7 @@ def _read_comparisons(adata: AnnData, group: str | None, projection: int, key: s
             f"group={group!r} was not compared; there are {validate.quoted(groups)}.{validate.nearest(group, groups)}"
         )
     return [
-        Comparison(
+        SpardaComparison(
             str(row["group"]),
             str(row["reference"]),
             projection,
@@ -184,13 +184,17 @@ def _read_comparisons(adata: AnnData, group: str | None, projection: int, key: s
     ]
 
 
-def _rows_of(table: pd.DataFrame, compared: Comparison) -> pd.DataFrame:
+def _rows_of(table: pd.DataFrame, compared: SpardaComparison) -> pd.DataFrame:
     chosen = (table["group"].astype(str) == compared.group) & (table["projection"] == compared.projection)
     return table[chosen.to_numpy()]
 
 
 def _draw_comparisons(
-    draw: Callable[[Axes, int], None], compared: Sequence[Comparison], ax: Axes | None, width: float, height: float
+    draw: Callable[[Axes, int], None],
+    compared: Sequence[SpardaComparison],
+    ax: Axes | None,
+    width: float,
+    height: float,
 ) -> Figure | Axes:
     require_one_panel(ax, len(compared), "comparison", "group=")
     if len(compared) > MAX_SPARDA_PANELS:

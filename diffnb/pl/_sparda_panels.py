@@ -39,12 +39,12 @@ MIN_BINS, MAX_BINS = 12, 60
 #: letters of a title that fit on one line
 MAX_TITLE_LETTERS = 28
 #: markers of curves, and opacities of areas on light and dark pages
-CURVE: dict[str, Any] = {"marker": "o", "ms": 3.5}
+CURVE_STYLE: dict[str, Any] = {"marker": "o", "ms": 3.5}
 AREA_ALPHAS = (0.24, 0.42)
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SpardaComparison:
     """Summary of one projection between a group and its reference."""
 
     group: str
@@ -76,7 +76,9 @@ def nonzero_weights(table: pd.DataFrame) -> pd.Series[Any]:
     return weights.iloc[np.argsort(-np.abs(weights.to_numpy()), kind="stable")]
 
 
-def draw_weights(ax: Axes, compared: Comparison, weights: pd.Series[Any], top: pd.Series[Any], longest: int) -> None:
+def draw_weights(
+    ax: Axes, compared: SpardaComparison, weights: pd.Series[Any], top: pd.Series[Any], longest: int
+) -> None:
     """Draw the largest weights as bars; all panels have the height of `longest` rows."""
     _set_title(ax, compared.title, compared.tested)
     if not len(top):
@@ -105,7 +107,7 @@ def _weight_label(weights: pd.Series[Any], top: pd.Series[Any]) -> str:
     return f"weight, {len(top):,} of {plural(len(weights))},\n{int(100 * share)} % of the squared weight"
 
 
-def draw_path(ax: Axes, compared: Comparison, rows: pd.DataFrame) -> None:
+def draw_path(ax: Axes, compared: SpardaComparison, rows: pd.DataFrame) -> None:
     """Draw objective and held-out divergence against the number of features."""
     _set_title(ax, compared.title)
     if not len(rows):
@@ -130,15 +132,15 @@ def draw_path(ax: Axes, compared: Comparison, rows: pd.DataFrame) -> None:
 
 def _draw_curves(ax: Axes, k: Floats, rows: pd.DataFrame) -> list[Entry]:
     inner, outer = PALETTE[0], PALETTE[1]
-    ax.plot(k, rows["objective"], color=inner, lw=1.4, **CURVE)
-    entries: list[Entry] = [(Line2D([], [], color=inner, **CURVE), "objective")]
+    ax.plot(k, rows["objective"], color=inner, lw=1.4, **CURVE_STYLE)
+    entries: list[Entry] = [(Line2D([], [], color=inner, **CURVE_STYLE), "objective")]
     if rows["held_out"].notna().any():
         alpha = area_alpha(*AREA_ALPHAS)
         held_out, sd = (rows[c].to_numpy(dtype=float) for c in ("held_out", "held_out_sd"))
         ax.fill_between(k, held_out - sd, held_out + sd, color=outer, alpha=alpha, lw=0)
-        ax.plot(k, held_out, color=outer, lw=1.4, **CURVE)
+        ax.plot(k, held_out, color=outer, lw=1.4, **CURVE_STYLE)
         entries += [
-            (Line2D([], [], color=outer, **CURVE), "held out"),
+            (Line2D([], [], color=outer, **CURVE_STYLE), "held out"),
             (Patch(color=outer, alpha=alpha, lw=0), "± 1 sd over folds"),
         ]
     return entries
@@ -152,7 +154,7 @@ def _mark_chosen(ax: Axes, rows: pd.DataFrame) -> list[Entry]:
     return [(Line2D([], [], **look), f"chosen: {k:,}") for k in chosen]
 
 
-def draw_densities(ax: Axes, compared: Comparison, group: Floats, reference: Floats) -> None:
+def draw_densities(ax: Axes, compared: SpardaComparison, group: Floats, reference: Floats) -> None:
     """Draw the histograms of both conditions, and lines between their quantiles."""
     _set_title(ax, compared.title, compared.tested)
     if not group.size or not reference.size:

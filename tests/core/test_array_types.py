@@ -33,13 +33,13 @@ def feature_change(first, second, _):
 
 
 def scorecard_of(first, second, _):
-    found = scorecard.scorecard(first, second)
+    found = scorecard.fit_scorecard(first, second, scorecard.ScorecardOptions())
     return {"stat": found.stat, "pval": found.pval, "pval_adj": found.pval_adj}
 
 
 def scorecard_by_sample(first, second, _):
     codes = np.arange(N_OBS // 2) % 4
-    found = scorecard.scorecard(first, second, samples=(codes, codes + 4))
+    found = scorecard.fit_scorecard(first, second, scorecard.ScorecardOptions(), samples=(codes, codes + 4))
     return {"stat": found.stat, "pval": found.pval}
 
 
@@ -52,19 +52,19 @@ def sparda_with(**settings):
 
 
 def laplacian_score(_, __, whole):
-    graph = dufs.neighbor_graph(dufs.scaled(whole), 4)
-    return {"graph": graph.toarray(), "score": dufs.laplacian_scores(whole, graph)}
+    found = dufs.fit_laplacian_score(whole, dufs.LaplacianScoreOptions(n_neighbors=4))
+    return {"graph": found.graph.toarray(), "score": found.scores}
 
 
 def dufs_gates(_, __, whole):
-    found = dufs.dufs(whole, dufs.Settings(n_steps=15, batch_size=N_OBS))
+    found = dufs.fit_dufs(whole, dufs.DufsOptions(n_steps=15, batch_size=N_OBS))
     return {"mu": found.mu, "loss": found.loss}
 
 
 def informed_with(**options):
     def run(_, __, whole):
-        found = mahalanobis.distances(whole, mahalanobis.Request(n_components=2, n_neighbors=5, full=True, **options))
-        return {"distances": found.pairwise}
+        asked = mahalanobis.InformedOptions(n_components=2, n_neighbors=5, full=True, **options)
+        return {"distances": mahalanobis.fit_informed(whole, asked).pairwise}
 
     return run
 

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import diffnb as dn
 from diffnb.pl import _sparda, _sparda_panels
-from diffnb.pl._sparda_panels import Comparison
+from diffnb.pl._sparda_panels import SpardaComparison
 from diffnb.pl._style import PALETTE
 
 pytestmark = pytest.mark.slow
@@ -193,7 +193,7 @@ def test_no_features_at_all_is_refused(found):
 
 
 def test_a_message_explains_that_no_feature_has_weight():
-    pair = Comparison("B", "A", 1, 0, 0.0, 1.0)
+    pair = SpardaComparison("B", "A", 1, 0, 0.0, 1.0)
     nothing = pd.Series([], dtype=float)
     _, ax = plt.subplots()
     _sparda_panels.draw_weights(ax, pair, nothing, nothing, 1)
@@ -226,14 +226,14 @@ def test_a_path_without_folds_has_the_objective_only():
     rows = pd.DataFrame({"k": [1, 5, 400], "objective": [0.1, 0.5, 0.9], "held_out": np.nan, "held_out_sd": np.nan})
     rows["chosen"] = rows["k"] == 5
     _, ax = plt.subplots()
-    _sparda_panels.draw_path(ax, Comparison("B", "A", 1, 5, 0.5, np.nan), rows)
+    _sparda_panels.draw_path(ax, SpardaComparison("B", "A", 1, 5, 0.5, np.nan), rows)
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["objective", "chosen: 5"]
     assert ax.get_ylim()[0] == 0
 
 
 def test_a_message_explains_that_there_is_no_path():
     _, ax = plt.subplots()
-    _sparda_panels.draw_path(ax, Comparison("B", "A", 1, 5, 0.5, np.nan), pd.DataFrame({"k": []}))
+    _sparda_panels.draw_path(ax, SpardaComparison("B", "A", 1, 5, 0.5, np.nan), pd.DataFrame({"k": []}))
     assert "no path" in ax.texts[0].get_text()
 
 
@@ -272,18 +272,18 @@ def test_the_legend_names_both_sides_and_covers_no_data(found):
 @pytest.mark.parametrize("values", [np.ones(5), np.array([0.0, 0, 0, 0, 1]), np.arange(3.0)])
 def test_few_or_equal_values_are_drawn(values):
     _, ax = plt.subplots()
-    _sparda_panels.draw_densities(ax, Comparison("B", "A", 1, 2, 0.0, 1.0), values, values + 0.0)
+    _sparda_panels.draw_densities(ax, SpardaComparison("B", "A", 1, 2, 0.0, 1.0), values, values + 0.0)
     ax.figure.canvas.draw()
     assert len(ax.patches) == 4
 
 
 def test_a_message_explains_that_one_side_has_no_observations():
     _, ax = plt.subplots()
-    _sparda_panels.draw_densities(ax, Comparison("B", "A", 1, 2, 0.0, 1.0), np.ones(3), np.empty(0))
+    _sparda_panels.draw_densities(ax, SpardaComparison("B", "A", 1, 2, 0.0, 1.0), np.ones(3), np.empty(0))
     assert "no observations" in ax.texts[0].get_text()
 
 
 def test_more_comparisons_than_a_figure_holds_are_refused():
-    pairs = [Comparison(str(i), "rest", 1, 2, 0.0, 1.0) for i in range(13)]
+    pairs = [SpardaComparison(str(i), "rest", 1, 2, 0.0, 1.0) for i in range(13)]
     with pytest.raises(ValueError, match="13 comparisons, more than a figure holds"):
         _sparda._draw_comparisons(lambda ax, i: None, pairs, None, 3, 3)
