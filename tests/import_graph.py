@@ -22,6 +22,7 @@ ALLOWED_IN_CORE: Mapping[str, frozenset[str]] = {
 #: what each part of the package outside core may import, besides itself, core and modules like `diffnb._keys`
 ALLOWED_ABOVE_CORE: Mapping[str, frozenset[str]] = {
     "get": frozenset(),
+    "pp": frozenset(),
     "tl": frozenset({"get"}),
     "pl": frozenset({"get"}),
     "datasets": frozenset(),

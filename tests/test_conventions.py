@@ -10,7 +10,7 @@ import pytest
 
 import diffnb as dn
 
-SUBPACKAGES = {"tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets, "panels": dn.panels}
+SUBPACKAGES = {"pp": dn.pp, "tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets, "panels": dn.panels}
 FUNCTIONS = {
     f"{subpackage}.{name}": getattr(module, name)
     for subpackage, module in SUBPACKAGES.items()
@@ -100,6 +100,6 @@ def test_panels_load_on_first_use_only():
 
 
 def test_subpackages_are_listed_and_unknown_ones_refused():
-    assert {"tl", "get", "pl", "datasets", "panels"} <= set(dir(dn))
+    assert {"pp", "tl", "get", "pl", "datasets", "panels"} <= set(dir(dn))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = dn.nonsense
