@@ -7,9 +7,9 @@ import numpy as np
 from ..runtime.seeds import generator
 from ..spectral.eigen import start_vector
 from ..typing import Floats, Ints
-from .divergence import Divergence, evaluate
+from .divergence import Divergence, evaluate_divergence
 from .labelings import Labelings
-from .relaxation import drawn_rows, relax
+from .relaxation import relax, subsampled_rows
 
 #: an accepted step must raise the objective by this share of it
 RISE = 1e-7
@@ -65,7 +65,7 @@ def tighten(
     """
     coupling = deals.coupling
     beta = normalised(top_k(beta, k))
-    found = evaluate(*deals.project(beta, deal), divergence, coupling)
+    found = evaluate_divergence(*deals.project(beta, deal), divergence, coupling)
     value = found.values.copy()
     everyone = np.arange(len(beta))
     slope = deals.gradient(*found.slopes(everyone, divergence, coupling), deal)
@@ -76,7 +76,7 @@ def tighten(
         if not active.size:
             break
         trial = normalised(top_k(beta[active] + step[active, None] * slope[active], k[active]))
-        found = evaluate(*deals.project(trial, deal[active]), divergence, coupling)
+        found = evaluate_divergence(*deals.project(trial, deal[active]), divergence, coupling)
         rose = found.values > value[active] * (1 + RISE)
         up, down = active[rose], active[~rose]
         slow[up] = np.where(found.values[rose] < value[up] * (1 + tolerance), slow[up] + 1, 0)
@@ -121,7 +121,7 @@ def starts(deals: Labelings, /, *, relaxed: bool = False, seed: int = 0) -> Floa
         random[:, :-1],
     ]
     if relaxed:
-        some = drawn_rows(n, seed), drawn_rows(m, seed)
+        some = subsampled_rows(n, seed), subsampled_rows(m, seed)
         relaxations = (relax(*deals.sides(d, drawn=some), seed=seed) for d in range(deals.n_labelings))
         found.append(np.stack([relaxation.directions.T for relaxation in relaxations]))
     return np.concatenate(found, axis=1)

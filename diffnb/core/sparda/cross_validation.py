@@ -13,7 +13,7 @@ from ..runtime.seeds import generator
 from ..runtime.threads import n_workers
 from ..typing import Floats, Ints
 from .ascent import N_STARTS
-from .divergence import evaluate
+from .divergence import evaluate_divergence
 from .labelings import Labelings
 from .path import WIDE, Search, follow
 from .streamed_operator import room_for, run_concurrently
@@ -120,7 +120,7 @@ def _tried(deals: Labelings, folds: Sequence[Fold], ks: Ints, search: Search) ->
     weights = follow(dealt("kept"), ks, search).weights
     unseen = dealt("held_out")
     projected = unseen.project(weights.reshape(-1, deals.n_features), np.repeat(np.arange(len(folds)), len(ks)))
-    return evaluate(*projected, search.divergence, unseen.coupling).values.reshape(len(folds), len(ks))
+    return evaluate_divergence(*projected, search.divergence, unseen.coupling).values.reshape(len(folds), len(ks))
 
 
 def _folds_of_rows(n: int, m: int, rng: np.random.Generator) -> list[Fold]:

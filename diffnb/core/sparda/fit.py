@@ -19,7 +19,7 @@ from ..stats.resampling import map_draws, permuted_rows, permuted_samples
 from ..typing import Floats, Ints, Matrix, Standardize
 from .ascent import N_STARTS
 from .cross_validation import cross_validate
-from .divergence import DIVERGENCES, DivergenceName, evaluate
+from .divergence import DIVERGENCES, DivergenceName, evaluate_divergence
 from .labelings import Labelings, labelings_of, pooled_moments
 from .path import WIDE, Search, follow, k_grid, n_steps
 from .streamed_operator import room_for, run_concurrently
@@ -258,15 +258,15 @@ def certificate(deals: Labelings, weights: Floats, /, *, seed: int = 0) -> float
     For any β′, J(β′) ≤ β′ᵀW_Mβ′ ≤ λ_max(W_M), since M is one of the couplings that J takes the least over.
     """
     only, coupling, w2 = np.zeros(1, dtype=int), deals.coupling, DIVERGENCES["wasserstein2"]
-    found = evaluate(*deals.project(weights[None], only), w2, coupling)
+    found = evaluate_divergence(*deals.project(weights[None], only), w2, coupling)
     if found.values[0] <= 0:
         return np.nan
 
     def product(v: Floats) -> Floats:
         u, w = deals.project(v.reshape(1, -1), only)
         # the order is that of β, not of v: the coupling is fixed
-        moved = coupling.differences(u[:, found.u_order[0]], w[:, found.v_order[0]])
-        left, right = coupling.gathered(coupling.weight * moved)
+        differences = coupling.differences(u[:, found.u_order[0]], w[:, found.v_order[0]])
+        left, right = coupling.segment_sums(coupling.weight * differences)
         a, b = np.empty_like(left), np.empty_like(right)
         a[:, found.u_order[0]], b[:, found.v_order[0]] = left, right
         return np.asarray(deals.gradient(a, -b, only)[0])

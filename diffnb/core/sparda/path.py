@@ -12,7 +12,7 @@ import numpy as np
 from ..runtime.threads import n_workers
 from ..typing import Floats, Ints
 from .ascent import signed, starts, tighten
-from .divergence import DIVERGENCES, Divergence, evaluate
+from .divergence import DIVERGENCES, Divergence, evaluate_divergence
 from .labelings import Labelings
 
 #: called after every step of a walk, for who shows how far it is
@@ -200,7 +200,7 @@ def _narrowing(deals: Labelings, begin: Floats, ks: Ints, divergence: Divergence
 def _in_sight(deals: Labelings, beta: Floats, count: int, divergence: Divergence) -> Ints:
     """Return the features with the largest share in any direction or its gradient, deflated ones always."""
     deal, coupling = np.zeros(len(beta), dtype=int), deals.coupling
-    found = evaluate(*deals.project(beta, deal), divergence, coupling)
+    found = evaluate_divergence(*deals.project(beta, deal), divergence, coupling)
     slope = deals.gradient(*found.slopes(np.arange(len(beta)), divergence, coupling), deal)
     score = np.zeros(deals.n_features)
     for part in (beta, slope):

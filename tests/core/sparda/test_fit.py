@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from reference import sparda as twin
+from reference import sparda as reference
 
 from diffnb.core.runtime.progress import progress_callback
 from diffnb.core.sparda import fit as sparda_module
 from diffnb.core.sparda import path as sparda_path
 from diffnb.core.sparda.ascent import normalised, signed, starts, tighten, top_k
-from diffnb.core.sparda.divergence import DIVERGENCES, evaluate
+from diffnb.core.sparda.divergence import DIVERGENCES, evaluate_divergence
 from diffnb.core.sparda.fit import Settings, along, certificate, permutation_test, sparda
 from diffnb.core.sparda.labelings import labelings_of
 from diffnb.core.sparda.path import Search, follow, k_grid
@@ -37,7 +37,7 @@ def counts(rng, n, p=15, rate=1.0):
 
 def value_and_gradient(deals, beta):
     deal = np.zeros(len(beta), dtype=int)
-    found = evaluate(*deals.project(beta, deal), W2, deals.coupling)
+    found = evaluate_divergence(*deals.project(beta, deal), W2, deals.coupling)
     return found.values, deals.gradient(*found.slopes(np.arange(len(beta)), W2, deals.coupling), deal)
 
 
@@ -46,8 +46,8 @@ class TestObjective:
         x, y = populations[0][:12], populations[1][:17]
         beta = normalised(rng.normal(size=(3, 12)))
         values, gradients = value_and_gradient(labelings_of(x, y, standardize=None), beta)
-        np.testing.assert_allclose(values, [twin.objective(x, y, b) for b in beta], atol=1e-12)
-        np.testing.assert_allclose(gradients, [twin.gradient(x, y, b) for b in beta], atol=1e-9)
+        np.testing.assert_allclose(values, [reference.objective(x, y, b) for b in beta], atol=1e-12)
+        np.testing.assert_allclose(gradients, [reference.gradient(x, y, b) for b in beta], atol=1e-9)
 
     @pytest.mark.parametrize("standardize", ["global", "within", None])
     def test_the_gradient_equals_finite_differences_and_twice_the_value_along_beta(self, populations, standardize, rng):
@@ -121,7 +121,7 @@ class TestTighten:
         k = np.array([2, 3, 5, 12])
         beta, value = tighten(labelings_of(x, y, standardize=None), begin, k, np.zeros(4, dtype=int), W2)
         for i in range(4):
-            expected, height = twin.tighten(x, y, begin[i], k[i])
+            expected, height = reference.tighten(x, y, begin[i], k[i])
             np.testing.assert_allclose(beta[i], expected, atol=1e-9)
             assert value[i] == pytest.approx(height, abs=1e-12)
 
@@ -129,7 +129,9 @@ class TestTighten:
     def test_never_falls_and_keeps_to_k(self, populations, name, rng):
         deals, divergence = labelings_of(*populations), DIVERGENCES[name]
         begin, k, deal = rng.normal(size=(5, 12)), np.array([1, 2, 4, 8, 12]), np.zeros(5, dtype=int)
-        before = evaluate(*deals.project(normalised(top_k(begin, k)), deal), divergence, deals.coupling).values
+        before = evaluate_divergence(
+            *deals.project(normalised(top_k(begin, k)), deal), divergence, deals.coupling
+        ).values
         beta, value = tighten(deals, begin, k, deal, divergence)
         assert (value >= before).all()
         assert ((beta != 0).sum(axis=1) <= k).all()
@@ -186,7 +188,7 @@ class TestPath:
         path = follow(deals, ks, Search(DIVERGENCES[name]))
         assert (np.diff(path.objective[0]) >= 0).all()
         assert ((path.weights[0] != 0).sum(axis=1) <= ks).all()
-        again = evaluate(
+        again = evaluate_divergence(
             *deals.project(path.weights[0], np.zeros(len(ks), dtype=int)), DIVERGENCES[name], deals.coupling
         ).values
         np.testing.assert_allclose(again, path.objective[0], rtol=1e-9)
@@ -262,7 +264,7 @@ class TestProjections:
         z = (pooled - pooled.mean(axis=0)) / pooled.std(axis=0)
         for found in sparda(x, y, Settings(4, n_projections=2)):
             np.testing.assert_allclose(np.concatenate(found.scores), z @ found.direction, atol=1e-12)
-            assert found.objective == pytest.approx(twin.quantile_distance(*found.scores))
+            assert found.objective == pytest.approx(reference.quantile_distance(*found.scores))
             np.testing.assert_allclose(along(x, x, y, found.direction[None], "global")[:, 0], found.scores[0])
         assert np.isnan(along(x, x, y, found.direction[None], "within")).all()
 
@@ -290,9 +292,9 @@ class TestCertificate:
         x, y = populations[0][:15], populations[1][:20]
         deals = labelings_of(x, y, standardize=None)
         beta = normalised(np.ones((1, 12)))[0]
-        _, coupling = twin.transport(x @ beta, y @ beta)
-        bound = np.linalg.eigvalsh(twin.between(x, y, coupling))[-1]
-        assert certificate(deals, beta) == pytest.approx(bound / twin.objective(x, y, beta), rel=1e-9)
+        _, coupling = reference.transport(x @ beta, y @ beta)
+        bound = np.linalg.eigvalsh(reference.between(x, y, coupling))[-1]
+        assert certificate(deals, beta) == pytest.approx(bound / reference.objective(x, y, beta), rel=1e-9)
 
     @pytest.mark.parametrize("p", [12, 30])
     def test_no_direction_exceeds_the_bound(self, p, rng):
