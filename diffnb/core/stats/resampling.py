@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from ..runtime.progress import bar, quietly
 from ..typing import Ints
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -26,43 +28,54 @@ def map_draws(
 
     Work that takes more than a second shows a bar named `progress`.
     """
+    return map_items(partial(_from_seed, work), seeds, n_jobs=n_jobs, progress=progress)
+
+
+def _from_seed(work: Callable[[np.random.Generator], T], seed: np.random.SeedSequence) -> T:
+    return work(np.random.default_rng(seed))
+
+
+def map_items(
+    work: Callable[[S], T], items: Sequence[S], /, *, n_jobs: int | None = None, progress: str | None = None
+) -> list[T]:
+    """Run `work` once per item, such as a batch of seeds, as `map_draws` does per seed."""
     import joblib
 
     jobs = joblib.effective_n_jobs(n_jobs)
     task = _Task(work)
-    with bar(total=len(seeds), desc=progress, disable=progress is None, delay=1.0) as done_so_far:
+    with bar(total=len(items), desc=progress, disable=progress is None, delay=1.0) as done_so_far:
         results = []
         if jobs == 1:
-            for child in seeds:
-                results.append(task(child))
+            for item in items:
+                results.append(task(item))
                 done_so_far.update()
             return results
         # threads: the work is BLAS and ufuncs, which let go of the interpreter, and the data is not copied
         with _sent_once(task):
             parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-            for result in parallel(joblib.delayed(_call)(task, child) for child in seeds):
+            for result in parallel(joblib.delayed(_call)(task, item) for item in items):
                 results.append(result)
                 done_so_far.update()
         return results
 
 
-class _Task(Generic[T]):
-    """One draw from its seed; an object, so that a cluster can keep it with the data that it holds."""
+class _Task(Generic[S, T]):
+    """The work on one item; an object, so that a cluster can keep it with the data that it holds."""
 
-    def __init__(self, work: Callable[[np.random.Generator], T]) -> None:
+    def __init__(self, work: Callable[[S], T]) -> None:
         self.work = work
 
-    def __call__(self, child: np.random.SeedSequence) -> T:
+    def __call__(self, item: S) -> T:
         with quietly():
-            return self.work(np.random.default_rng(child))
+            return self.work(item)
 
 
-def _call(task: _Task[T], child: np.random.SeedSequence) -> T:
-    return task(child)
+def _call(task: _Task[S, T], item: S) -> T:
+    return task(item)
 
 
 @contextmanager
-def _sent_once(task: _Task[Any]) -> Iterator[None]:
+def _sent_once(task: _Task[Any, Any]) -> Iterator[None]:
     """Where joblib works on a dask cluster, give every worker the data once, before the draws.
 
     All of them, not only the first to ask: what a lost worker had must be somewhere else, too.

@@ -33,3 +33,8 @@ def test_draws_do_not_depend_on_jobs(n_jobs):
     seeds = np.random.SeedSequence(5).spawn(6)
     drawn = resample.map_draws(lambda rng: float(rng.normal()), seeds, n_jobs=n_jobs)
     assert drawn == [float(np.random.default_rng(s).normal()) for s in seeds]
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_items_are_mapped_in_their_order(n_jobs):
+    assert resample.map_items(sum, [[1, 2], [3], [4, 5, 6]], n_jobs=n_jobs) == [3, 3, 15]
