@@ -1,4 +1,4 @@
-"""PDA and SPARDA, plain: optimal transport as a linear program, the ascent with one start at a time."""
+"""PDA and SPARDA as plain loops: optimal transport as a linear program, the ascent with one start at a time."""
 
 from __future__ import annotations
 
@@ -79,3 +79,20 @@ def tighten(x, y, beta, k, n_steps=60, tolerance=1e-4, rise=1e-7):
         if slow == 2 or refused == 3:
             break
     return beta, value
+
+
+def largest_deviations(objectives):
+    """For every labeling (row), the most that log J(k) exceeds its mean over labelings, in standard deviations."""
+    found = []
+    for row in objectives:
+        at_k = []
+        for k, value in enumerate(row):
+            logs = [np.log(other[k]) for other in objectives]
+            at_k.append((np.log(value) - np.mean(logs)) / np.std(logs))
+        found.append(max(at_k))
+    return found
+
+
+def pvalue(observed, null):
+    """Share of statistics, the observed one among them, that reach the observed one."""
+    return (1 + sum(value >= observed for value in null)) / (1 + len(null))

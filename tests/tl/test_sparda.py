@@ -349,7 +349,7 @@ class TestBadInput:
             raise KeyboardInterrupt
 
         before = snapshot(adata)
-        monkeypatch.setattr("diffnb.core.sparda.fit.permutation_test", stop)
+        monkeypatch.setattr("diffnb.core.sparda.significance._null_objectives", stop)
         with pytest.raises(KeyboardInterrupt):
             dn.tl.sparda(adata, "condition", n_features=3, n_permutations=5)
         assert snapshot(adata)[:5] == before[:5]
@@ -372,23 +372,23 @@ class TestSaving:
 
 
 class TestSamples:
-    def test_nested_samples_are_dealt_whole(self, adata, monkeypatch):
-        from diffnb.core.sparda import fit as sparda
+    def test_nested_samples_are_permuted_whole(self, adata, monkeypatch):
+        from diffnb.core.sparda import significance
 
-        dealt, original = [], sparda.permuted_samples
+        permuted, original = [], significance.permuted_samples
 
         def watched(samples, rng):
             rows = original(samples, rng)
-            dealt.append([np.unique(np.concatenate(samples)[r]).tolist() for r in rows])
+            permuted.append([np.unique(np.concatenate(samples)[r]).tolist() for r in rows])
             return rows
 
-        monkeypatch.setattr(sparda, "permuted_samples", watched)
+        monkeypatch.setattr(significance, "permuted_samples", watched)
         dn.tl.sparda(adata, "condition", sample_key="donor", n_permutations=6, n_features=3)
-        assert len(dealt) == 6
-        assert all(len(a) == len(b) == 3 and not set(a) & set(b) for a, b in dealt)
+        assert len(permuted) == 6
+        assert all(len(a) == len(b) == 3 and not set(a) & set(b) for a, b in permuted)
 
     def test_few_samples_cannot_give_a_small_p_value(self, adata):
-        """Six donors, three a condition: the observed deal comes up again in one of ten draws."""
+        """Six donors, three a condition: the observed labels come up again in one of ten draws."""
         dn.tl.sparda(adata, "condition", sample_key="donor", n_permutations=99, n_features=5)
         assert dn.get.sparda_summary(adata)["pval"].min() > 0.03
 
