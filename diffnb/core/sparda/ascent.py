@@ -144,7 +144,8 @@ def _extreme_directions(labelings: Labelings, vector: Floats) -> Floats:
     n_steps = min(p, N_LANCZOS_STEPS)
     basis = np.zeros((n_labelings, n_steps, p))
     tridiagonal = np.zeros((n_labelings, n_steps, n_steps))
-    vector = normalised(vector)
+    # a deflated direction is an eigenvector as well: nothing but rounding would lead away from it
+    vector = normalised(labelings.deflate(vector))
     for i in range(n_steps):
         basis[:, i] = vector
         image = _variance_difference(labelings, vector)

@@ -82,6 +82,14 @@ class TestStarts:
         again = starts(labelings_of(x, y, standardize="within"))[0]
         np.testing.assert_allclose(np.abs(found[0] @ again[0]), 1, atol=1e-6)
 
+    def test_where_variances_differ_most_have_nothing_along_a_deflated_direction(self, populations, rng):
+        """With all eigenvectors among the starts, the deflated one would be led by rounding alone."""
+        labelings = labelings_of(*(m[:, :4] for m in populations))
+        deflated = normalised(rng.normal(size=(1, 4)))[0]
+        found = starts(labelings.deflated_by(deflated))[0, 1:5]
+        np.testing.assert_allclose(found @ deflated, 0, atol=1e-12)
+        assert sorted(np.linalg.norm(found, axis=1).round(12)) == [0, 1, 1, 1]
+
     @pytest.mark.parametrize("solver", ["relaxed", "plain"])
     def test_every_labeling_has_those_it_has_alone(self, populations, solver, rng):
         order = np.stack([rng.permutation(95) for _ in range(3)])
