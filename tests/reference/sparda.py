@@ -56,13 +56,14 @@ def gradient(x, y, beta):
     return 2 * between(x, y, coupling) @ beta
 
 
-def tighten(x, y, beta, k, n_steps=60, tolerance=1e-4, rise=1e-7):
-    """β ← normalise(top_k(β + t g)) from one start (Sec. 4.2)."""
+def tighten(x, y, beta, k, n_steps=60, tolerance=1e-4, rise=1e-7, resolution=2.0**-26):
+    """β ← normalise(top_k(β + t g)) from one start (Sec. 4.2), rounded to multiples of the resolution."""
 
     def feasible(b):
         kept = np.zeros_like(b)
         largest = np.argsort(-np.abs(b))[:k]
         kept[largest] = b[largest]
+        kept = resolution * np.round(kept / np.linalg.norm(kept) / resolution)
         return kept / np.linalg.norm(kept)
 
     beta = feasible(beta)

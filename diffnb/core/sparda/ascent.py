@@ -11,6 +11,9 @@ from .divergence import Divergence, evaluate_divergence
 from .labelings import Labelings
 from .relaxation import relax, subsampled_rows
 
+#: directions are rounded to multiples of this. An ascent amplifies differences, so that the rounding of products of
+#: other shapes (more starts, sparse data, row blocks) would decide where it ends; rounding each step removes it
+DIRECTION_RESOLUTION = 2.0**-26
 #: an accepted step must raise the objective by this share of it
 MIN_RELATIVE_RISE = 1e-7
 #: refused steps in a row, and accepted ones that rise by less than the tolerance, after which a row stops
@@ -46,6 +49,12 @@ def normalised(beta: Floats, /) -> Floats:
     return np.asarray(np.divide(beta, length, out=np.zeros_like(beta), where=length > 0))
 
 
+def feasible(beta: Floats, k: Ints, /) -> Floats:
+    """Project every row onto the directions of unit length with at most `k[r]` features, and round it."""
+    direction = normalised(top_k(beta, k))
+    return normalised(np.rint(direction / DIRECTION_RESOLUTION) * DIRECTION_RESOLUTION)
+
+
 def signed(beta: Floats, /) -> Floats:
     """Flip every row so that its largest entry in absolute value is positive."""
     largest = np.take_along_axis(beta, np.abs(beta).argmax(axis=1)[:, None], axis=1)
@@ -69,7 +78,7 @@ def tighten(
     row stops after three refused steps in a row, or after two accepted ones that rise by less than `tolerance`.
     """
     coupling = labelings.coupling
-    beta = normalised(top_k(beta, k))
+    beta = feasible(beta, k)
     found = evaluate_divergence(*labelings.project(beta, labeling), divergence, coupling)
     value = found.values.copy()
     all_rows = np.arange(len(beta))
@@ -80,7 +89,7 @@ def tighten(
     for _ in range(n_steps):
         if not active.size:
             break
-        trial = normalised(top_k(beta[active] + step[active, None] * slope[active], k[active]))
+        trial = feasible(beta[active] + step[active, None] * slope[active], k[active])
         found = evaluate_divergence(*labelings.project(trial, labeling[active]), divergence, coupling)
         rose = found.values > value[active] * (1 + MIN_RELATIVE_RISE)
         up, down = active[rose], active[~rose]

@@ -105,10 +105,7 @@ def _null_objectives(
 
 
 def _batch_size(labelings: Labelings, n_permutations: int) -> int:
-    """Return how many permutations to compute together.
-
-    It does not depend on the number of jobs: products of other shapes round differently, and an ascent amplifies that.
-    """
+    """Return how many permutations to compute together, whatever the number of jobs: p-values are the same then."""
     if labelings.n_features > MAX_FEATURES_WITHOUT_WORKING_SET:
         return 1
     n_fitting = budget.count(8 * N_ARRAYS_PER_ASCENT * _numbers_per_permutation(labelings))

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from reference import sparda as reference
 
-from diffnb.core.sparda.ascent import MAX_STARTS, normalised, signed, starts, tighten, top_k
+from diffnb.core.sparda.ascent import MAX_STARTS, feasible, normalised, signed, starts, tighten, top_k
 from diffnb.core.sparda.divergence import DIVERGENCES, evaluate_divergence
 from diffnb.core.sparda.labelings import labelings_of
 from diffnb.core.sparda.path import PathSettings, fit_path, k_grid
@@ -25,19 +25,21 @@ class TestTighten:
     def test_never_falls_and_keeps_to_k(self, populations, name, rng):
         labelings, divergence = labelings_of(*populations), DIVERGENCES[name]
         begin, k, labeling = rng.normal(size=(5, 12)), np.array([1, 2, 4, 8, 12]), np.zeros(5, dtype=int)
-        projected = labelings.project(normalised(top_k(begin, k)), labeling)
+        projected = labelings.project(feasible(begin, k), labeling)
         before = evaluate_divergence(*projected, divergence, labelings.coupling).values
         beta, value = tighten(labelings, begin, k, labeling, divergence)
         assert (value >= before).all()
         assert ((beta != 0).sum(axis=1) <= k).all()
         np.testing.assert_allclose(np.linalg.norm(beta, axis=1), 1)
 
-    def test_rows_are_independent_of_each_other(self, populations, rng, only):
-        labelings, begin = labelings_of(*populations), rng.normal(size=(4, 12))
-        concurrently = tighten(labelings, begin, np.full(4, 3), np.zeros(4, dtype=int), W2)
-        for i in range(4):
-            alone = tighten(labelings, begin[[i]], np.array([3]), only, W2)
-            np.testing.assert_allclose(concurrently[0][i], alone[0][0], atol=1e-10)
+    def test_rows_are_independent_of_each_other(self, rng, only):
+        """Also where nothing differs and many directions are nearly as good: rounding must not lead elsewhere."""
+        labelings, begin = labelings_of(*rng.normal(size=(2, 50, 12))), rng.normal(size=(40, 12))
+        concurrently = tighten(labelings, begin, np.full(40, 8), np.zeros(40, dtype=int), W2)
+        for i in range(40):
+            alone = tighten(labelings, begin[[i]], np.array([8]), only, W2)
+            np.testing.assert_allclose(concurrently[0][i], alone[0][0], atol=1e-12)
+            np.testing.assert_allclose(concurrently[1][i], alone[1][0], rtol=1e-12)
 
     def test_a_start_of_zeros_stays(self, populations, only):
         beta, value = tighten(labelings_of(*populations), np.zeros((1, 12)), np.array([3]), only, W2)
@@ -48,6 +50,14 @@ class TestTighten:
 def test_keeps_exactly_k_where_entries_are_equal():
     kept = top_k(np.ones((3, 6)), np.array([1, 4, 6]))
     assert (kept != 0).sum(axis=1).tolist() == [1, 4, 6]
+
+
+def test_feasible_directions_are_of_unit_length_and_close_to_the_largest_entries(rng):
+    beta, k = rng.normal(size=(4, 30)), np.array([1, 5, 12, 30])
+    found = feasible(beta, k)
+    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, rtol=1e-14)
+    np.testing.assert_allclose(found, normalised(top_k(beta, k)), atol=1e-7)
+    np.testing.assert_array_equal(feasible(beta + 1e-14 * rng.normal(size=beta.shape), k), found)
 
 
 def test_the_largest_weight_is_positive(rng):

@@ -75,7 +75,7 @@ def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations
             weights = fit_path(seen, ks, settings).weights[0]
             u, v = x[fold.held_out[0]] @ weights.T, y[fold.held_out[1]] @ weights.T
             expected.append([wasserstein(u[:, i], v[:, i]) for i in range(len(ks))])
-    np.testing.assert_allclose(table, expected, rtol=1e-3)
+    np.testing.assert_allclose(table, expected, rtol=1e-9)
 
 
 def test_cross_validation_finds_the_number_of_features():

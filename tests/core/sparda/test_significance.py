@@ -134,6 +134,12 @@ class TestPermutations:
         assert significance._batch_size(fit.labelings, 6) == 1
         np.testing.assert_array_equal(permuted_rows(6), rows)
 
+    def test_have_the_same_objectives_in_batches_of_any_size(self, fit, set_memory):
+        whole = significance._null_objectives(fit.labelings, fit, k_grid(5), 20, None, None)
+        set_memory(1)
+        single = significance._null_objectives(fit.labelings, fit, k_grid(5), 20, None, None)
+        np.testing.assert_allclose(single, whole, rtol=1e-10)
+
     def test_batches_are_even_and_fit_in_memory(self, fit, set_memory):
         assert significance._batch_size(fit.labelings, 99) == 25
         n_bytes = 8 * significance.N_ARRAYS_PER_ASCENT * significance.MAX_STARTS * (95 + 5)
