@@ -87,7 +87,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def both_times(work: Callable[[], Any]) -> tuple[float, float, Any]:
-    """Seconds on the clock and of the processor: on a busy machine only the latter tell."""
+    """Seconds on the clock and of the processor: on a busy machine only the latter are comparable."""
     start = time.process_time()
     seconds, found = timed(work)
     return seconds, time.process_time() - start, found
@@ -248,7 +248,7 @@ def nuisance_seed(seed: int) -> list[Any]:
         ]
 
 
-#: observations a side, features, planted ones, correlation of those in the second population
+#: observations per population, features, planted ones, correlation of those in the second population
 PLANTED = ((300, 40, 6, 0.5), (200, 100, 10, 0.5), (500, 200, 15, 0.4), (100, 60, 5, 0.6))
 
 
@@ -441,7 +441,9 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help="parts to run; all by default")
-    parser.add_argument("--replicates", type=int, default=100, help="data sets for power and null; 400 and more tell")
+    parser.add_argument(
+        "--replicates", type=int, default=100, help="data sets for power and null; 400 and more are informative"
+    )
     parser.add_argument("--permutations", type=int, default=99, help="19, 39, 59 or 99 reject at 0.05 exactly")
     parser.add_argument("--sizes", type=int, nargs="+", default=[3, 20, 50], help="features, for power and null")
     parser.add_argument("--jobs", type=int, default=2)

@@ -18,7 +18,7 @@ from .labelings import Labelings
 from .path import MAX_FEATURES_WITHOUT_WORKING_SET, PathSettings, fit_path
 from .streamed_operator import n_sharing_passes, run_sharing_passes
 
-#: folds, and the most there are where each of more folds still holds out at least so many of the smaller population
+#: folds, their largest number, and what each of more than five must hold out of the smaller population
 DEFAULT_FOLDS, MAX_FOLDS, MIN_HELD_OUT_PER_FOLD = 5, 10, 10
 #: random splits into folds: the held-out curve is flat near its top, and a single split would decide by chance
 N_REPEATS = 3

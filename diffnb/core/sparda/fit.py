@@ -15,7 +15,7 @@ from ..typing import Floats, Ints, Matrix, Standardize
 from .certificate import certificate
 from .cross_validation import cross_validate
 from .divergence import DIVERGENCES, DivergenceName
-from .labelings import Labelings, labelings_of, pooled_moments
+from .labelings import Labelings, labelings_of, pooled_mean_and_scale
 from .path import PathSettings, fit_path, k_grid, n_path_steps
 
 Solver: TypeAlias = Literal["tighten", "relax"]
@@ -174,6 +174,6 @@ def project_others(
         return np.full((others.shape[0], len(directions)), np.nan)
     if standardize is None:
         return matmul(others, directions.T)
-    shift, scale = pooled_moments(x, y)
+    shift, scale = pooled_mean_and_scale(x, y)
     scaled = directions * scale
     return matmul(others, scaled.T) - scaled @ shift

@@ -251,21 +251,21 @@ def _streamed_operator(x: Chunked, y: Chunked, standardize: Standardize | None) 
     both = stacked([x, y])
     if standardize is None:
         return StreamedOperator((both,), (AffineMap(),))
-    mean, scale = pooled_moments(x, y)
+    mean, scale = pooled_mean_and_scale(x, y)
     # sparse data is read as it is, dense data centred on its mean
     origin = np.zeros_like(mean) if x.is_sparse else mean
     if standardize == "global":
         return StreamedOperator((both.centered(origin),), (AffineMap(mean - origin, scale),))
-    maps = tuple(AffineMap(mean - origin, scale) for mean, scale in within_moments(x, y))
+    maps = tuple(AffineMap(mean - origin, scale) for mean, scale in within_mean_and_scale(x, y))
     return StreamedOperator((x.centered(origin), y.centered(origin)), maps)
 
 
 def _sparse_parts(x: Matrix, y: Matrix, standardize: Standardize | None) -> tuple[Affine, ...]:
     if standardize == "within":
-        moments = within_moments(x, y)
+        moments = within_mean_and_scale(x, y)
         return tuple(Affine(m, AffineMap(*moment)) for m, moment in zip((x, y), moments, strict=True))
     both = sp.vstack([x, y], format="csr")
-    return (Affine(both) if standardize is None else Affine(both, AffineMap(*pooled_moments(x, y))),)
+    return (Affine(both) if standardize is None else Affine(both, AffineMap(*pooled_mean_and_scale(x, y))),)
 
 
 def _standardized_dense(x: Matrix, y: Matrix, standardize: Standardize | None) -> Floats:
@@ -274,9 +274,9 @@ def _standardized_dense(x: Matrix, y: Matrix, standardize: Standardize | None) -
     z = np.empty((n + len(y), x.shape[1]), dtype=np.float32 if single else np.float64)
     z[:n], z[n:] = x, y
     if standardize == "global":
-        _standardize_in_place(z, *pooled_moments(z[:n], z[n:]))
+        _standardize_in_place(z, *pooled_mean_and_scale(z[:n], z[n:]))
     elif standardize == "within":
-        for part, moments in zip((z[:n], z[n:]), within_moments(z[:n], z[n:]), strict=True):
+        for part, moments in zip((z[:n], z[n:]), within_mean_and_scale(z[:n], z[n:]), strict=True):
             _standardize_in_place(part, *moments)
     return z
 
@@ -286,7 +286,7 @@ def _standardize_in_place(z: Floats, shift: Floats, scale: Floats) -> None:
     z *= scale.astype(z.dtype)
 
 
-def pooled_moments(x: Matrix, y: Matrix, /) -> tuple[Floats, Floats]:
+def pooled_mean_and_scale(x: Matrix, y: Matrix, /) -> tuple[Floats, Floats]:
     """Mean and inverse standard deviation of every feature over both populations; 0 where it is constant."""
     (mean_x, var_x), (mean_y, var_y) = moments_of_each([x, y])
     share = x.shape[0] / (x.shape[0] + y.shape[0])
@@ -295,7 +295,7 @@ def pooled_moments(x: Matrix, y: Matrix, /) -> tuple[Floats, Floats]:
     return mean, inverse_sd(mean, variance)
 
 
-def within_moments(x: Matrix, y: Matrix, /) -> list[tuple[Floats, Floats]]:
+def within_mean_and_scale(x: Matrix, y: Matrix, /) -> list[tuple[Floats, Floats]]:
     """Mean and inverse standard deviation of every feature in each population; 0 where it is constant in one."""
     moments = moments_of_each([x, y])
     scales = _zero_where_constant(np.stack([inverse_sd(mean, variance) for mean, variance in moments]))

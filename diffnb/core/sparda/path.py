@@ -229,7 +229,7 @@ def _working_set(labelings: Labelings, beta: Floats, size: int, divergence: Dive
 
 
 def _distinct(beta: Floats, value: Floats, labeling: Ints, max_kept: int | None = None) -> Ints:
-    """Return the rows of every labeling without duplicates and those far below the best, the best first."""
+    """Return the rows of every labeling, the best first, but for duplicates and those far below the best."""
     kept: list[int] = []
     for rows in np.split(np.lexsort((-value, labeling)), np.flatnonzero(np.diff(np.sort(labeling))) + 1):
         rows = rows[value[rows] >= MIN_SHARE_OF_BEST * value[rows[0]]]

@@ -33,13 +33,13 @@ def test_small_populations_have_fewer_folds_and_large_ones_ten():
     assert n_folds(3, 100) == 3
 
 
-def test_every_observation_is_held_out_at_most_once_and_never_seen_then(rng):
+def test_every_observation_is_held_out_at_most_once_and_not_in_the_fit_then(rng):
     folds = _folds_of_rows(23, 31, rng)
-    for side, size in ((0, 23), (1, 31)):
-        held_out = np.concatenate([fold.held_out[side] for fold in folds])
+    for population, size in ((0, 23), (1, 31)):
+        held_out = np.concatenate([fold.held_out[population] for fold in folds])
         assert len(np.unique(held_out)) == len(held_out) == size // 5 * 5
         for fold in folds:
-            assert sorted([*fold.train[side], *fold.held_out[side]]) == list(range(size))
+            assert sorted([*fold.train[population], *fold.held_out[population]]) == list(range(size))
 
 
 def test_samples_are_held_out_whole(rng):
@@ -47,20 +47,20 @@ def test_samples_are_held_out_whole(rng):
     folds = _folds_of_samples(samples, rng)
     assert len(folds) == 3
     for fold in folds:
-        for side, codes in enumerate(samples):
-            assert not set(codes[fold.train[side]]) & set(codes[fold.held_out[side]])
-            assert len(fold.train[side]) > 0
-            assert len(fold.held_out[side]) > 0
+        for population, codes in enumerate(samples):
+            assert not set(codes[fold.train[population]]) & set(codes[fold.held_out[population]])
+            assert len(fold.train[population]) > 0
+            assert len(fold.held_out[population]) > 0
 
 
-def test_samples_that_hold_both_sides_are_held_out_from_both(rng):
+def test_samples_that_hold_both_populations_are_held_out_from_both(rng):
     samples = [np.repeat([0, 1, 2], [3, 8, 4]), np.repeat([0, 1, 2], 5)]
     for fold in _folds_of_samples(samples, rng):
         assert set(samples[0][fold.held_out[0]]) == set(samples[1][fold.held_out[1]])
 
 
 @pytest.mark.parametrize("by_sample", [False, True])
-def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations, by_sample):
+def test_held_out_objectives_are_those_of_directions_fitted_to_the_rest(populations, by_sample):
     """Fold after fold, with the exact distance of single samples: the plain way."""
     x, y = populations
     samples = [np.arange(40) // 10, 100 + np.arange(55) // 7] if by_sample else []
@@ -71,13 +71,14 @@ def test_held_out_objectives_are_those_of_directions_found_elsewhere(populations
     for _ in range(N_REPEATS):
         folds = _folds_of_samples(samples, rng) if by_sample else _folds_of_rows(40, 55, rng)
         for fold in sorted(folds, key=lambda fold: fold.sizes):
-            seen = labelings_of(x[fold.train[0]], y[fold.train[1]], standardize=None)
-            weights = fit_path(seen, ks, settings).weights[0]
+            train = labelings_of(x[fold.train[0]], y[fold.train[1]], standardize=None)
+            weights = fit_path(train, ks, settings).weights[0]
             u, v = x[fold.held_out[0]] @ weights.T, y[fold.held_out[1]] @ weights.T
             expected.append([wasserstein(u[:, i], v[:, i]) for i in range(len(ks))])
     np.testing.assert_allclose(table, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_cross_validation_finds_the_number_of_features():
     """Always all six, in most of the draws no other, never more than two others."""
     others = []
@@ -94,7 +95,7 @@ def test_cross_validation_finds_the_number_of_features():
     assert max(others) <= 2
 
 
-def test_what_only_one_sample_has_does_not_hold_out(rng):
+def test_a_difference_of_a_single_sample_is_not_found_in_others(rng):
     """One donor of six carries a strong factor: cells held out find it again, donors held out do not."""
     donors = [np.repeat(np.arange(6), 30), np.repeat(np.arange(6, 12), 30)]
     x, y = rng.normal(size=(180, 30)), rng.normal(size=(180, 30))
@@ -117,7 +118,7 @@ def test_every_divergence_can_be_held_out(populations, name):
 
 
 def test_the_least_number_that_falls_short_by_chance_only_is_chosen(rng):
-    """The top is flat: what is within a quarter of a standard error of the best counts as as good."""
+    """The top is flat: up to a quarter of a standard error below the best counts as equally good."""
     noise = 0.1 * rng.normal(size=(10, 1))
     noise -= noise.mean()
     height = np.array([0.5, 1.0, 1.001, 0.9])

@@ -5,7 +5,7 @@ from reference import sparda as reference
 
 from diffnb.core.sparda.ascent import normalised
 from diffnb.core.sparda.divergence import DIVERGENCES, evaluate_divergence
-from diffnb.core.sparda.labelings import labelings_of, pooled_moments, within_moments
+from diffnb.core.sparda.labelings import labelings_of, pooled_mean_and_scale, within_mean_and_scale
 
 W2 = DIVERGENCES["wasserstein2"]
 STANDARDIZE = ["global", "within", None]
@@ -144,13 +144,13 @@ def test_moments_are_those_of_numpy(counts):
     x[:, 3] = y[:, 3] = 2.0
     y[:, 5] = 1.0
     pooled = np.concatenate([x, y])
-    mean, scale = pooled_moments(x, y)
+    mean, scale = pooled_mean_and_scale(x, y)
     varies = np.arange(15) != 3
     np.testing.assert_allclose(mean, pooled.mean(axis=0))
     np.testing.assert_allclose(scale[varies], 1 / pooled.std(axis=0)[varies])
     assert scale[3] == 0
     in_both = varies & (np.arange(15) != 5)
-    for (mean, scale), m in zip(within_moments(x, y), (x, y), strict=True):
+    for (mean, scale), m in zip(within_mean_and_scale(x, y), (x, y), strict=True):
         np.testing.assert_allclose(mean, m.mean(axis=0))
         np.testing.assert_allclose(scale[in_both], 1 / m.std(axis=0)[in_both])
         assert (scale[~in_both] == 0).all()
