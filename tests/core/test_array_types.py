@@ -48,7 +48,7 @@ def scorecard_by_sample(first, second, _):
 
 def sparda_with(**settings):
     def run(first, second, _):
-        (found,) = sparda.sparda(first, second, sparda.Settings(**settings))
+        (found,) = sparda.fit_sparda(first, second, sparda.SpardaOptions(**settings)).projections
         return {"weights": found.weights, "objective": np.array(found.objective), "path": found.path}
 
     return run
