@@ -46,9 +46,9 @@ def scorecard_by_sample(first, second, _):
     return {"stat": found.stat, "pval": found.pval}
 
 
-def sparda_with(**settings):
+def sparda_with(**options):
     def run(first, second, _):
-        (found,) = sparda.fit_sparda(first, second, sparda.SpardaOptions(**settings)).projections
+        (found,) = sparda.fit_sparda(first, second, sparda.SpardaOptions(**options)).projections
         return {"weights": found.weights, "objective": np.array(found.objective), "path": found.path}
 
     return run
