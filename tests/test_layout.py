@@ -8,8 +8,6 @@ MAX_LINES_PER_MODULE = 400
 ACROSS_MODULES = {"tests/core/test_array_types.py"}
 #: modules of core whose tests are still to be written under their name; the list only ever gets shorter
 WITHOUT_TESTS = {
-    "diffnb.core.disc.analysis",
-    "diffnb.core.disc.permutable",
     "diffnb.core.sparda.ascent",
     "diffnb.core.sparda.divergence",
     "diffnb.core.sparda.labelings",
