@@ -40,7 +40,7 @@ PROBLEMS = {
 
 
 def quality(adata, **options):
-    """AUROC and ARI per condition that has a truth, and the ratios of σ that the paper looks at."""
+    """AUROC and ARI per condition that has a truth, and the ratios of σ that the paper reports."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dn.tl.disc(adata, "condition", **options)

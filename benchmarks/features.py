@@ -6,8 +6,8 @@
 - agree: what approximate neighbours do to the answer, where both are quick;
 - far: `tl.disc` on 100,000 features × 124 observations in each of two conditions.
 
-Each case of `far` and `agree` runs in a process of its own: the peak is what the system counted for it. Beside the
-seconds on the clock stand those that processors were busy, which other work on the machine changes less.
+Each case of `far` and `agree` runs in a separate process: the peak is that of the whole process. Besides the wall-clock
+time, the processor time is given, which other work on the machine changes less.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def sweep():
 
 
 def one(p, search):
-    """One call of `tl.disc`, told as a line of JSON; the vectors go to a file where a path is given."""
+    """One call of `tl.disc`, printed as a line of JSON; the vectors are saved to `path` if it is given."""
     import diffnb as dn
 
     adata = planted(int(p))
@@ -109,7 +109,7 @@ def one(p, search):
     from sklearn.metrics import adjusted_rand_score
 
     found = dn.get.disc(adata)
-    told = {
+    figures = {
         "p": int(p),
         "asked": search,
         "taken": adata.uns["disc"]["neighbors"],
@@ -122,12 +122,12 @@ def one(p, search):
         "n_leading": adata.uns["disc"]["n_leading"].tolist(),
     }
     for group in ("A", "B"):
-        told[f"ari_{group}"] = adjusted_rand_score(adata.var[f"truth_{group}"], adata.var[f"disc_{group}"])
+        figures[f"ari_{group}"] = adjusted_rand_score(adata.var[f"truth_{group}"], adata.var[f"disc_{group}"])
     if "DIFFNB_VECTORS" in os.environ:
         vectors = [found.loc[found["group"] == g].filter(regex=r"^vector_\d").to_numpy() for g in ("A", "B")]
         labels = [adata.var[f"disc_{g}"].cat.codes.to_numpy() for g in ("A", "B")]
         np.savez(os.environ["DIFFNB_VECTORS"], vectors=np.stack(vectors), labels=np.stack(labels))
-    print(json.dumps(told))
+    print(json.dumps(figures))
 
 
 def by_itself(p, search, path=None):
@@ -148,25 +148,25 @@ def agree(p=20_000):
 
     with TemporaryDirectory() as folder:
         paths = {search: Path(folder) / f"{search}.npz" for search in ("exact", "approximate")}
-        told = {search: by_itself(p, search, path) for search, path in paths.items()}
+        figures = {search: by_itself(p, search, path) for search, path in paths.items()}
         exact, found = (np.load(paths[search]) for search in paths)
         rows = []
         for m, group in enumerate(("A", "B")):
             cosines = np.abs((exact["vectors"][m] * found["vectors"][m]).sum(axis=0))
             same = adjusted_rand_score(exact["labels"][m], found["labels"][m])
-            own = [told[search][f"ari_{group}"] for search in paths]
+            own = [figures[search][f"ari_{group}"] for search in paths]
             rows.append([group, *own, same, *(float(c) for c in cosines[:N_GROUPS])])
     head = ["condition", "ARI, exact", "ARI, approximate", "ARI between them", "|cos| 1", "|cos| 2", "|cos| 3"]
     table(f"Exact and approximate neighbours, {p} features × 124", head, rows)
-    return {"told": told, "head": head, "rows": rows}
+    return {"figures": figures, "head": head, "rows": rows}
 
 
 def far(p=100_000):
-    told = by_itself(p, "auto")
+    figures = by_itself(p, "auto")
     head = ["features", "neighbours", "seconds", "busy", "peak before, GB", "peak, GB", "ARI A", "ARI B"]
     keys = ["p", "taken", "seconds", "busy", "before", "peak", "ari_A", "ari_B"]
-    table(f"tl.disc, two conditions of 124 × {p}", head, [[told[k] for k in keys]])
-    return told
+    table(f"tl.disc, two conditions of 124 × {p}", head, [[figures[k] for k in keys]])
+    return figures
 
 
 if __name__ == "__main__":

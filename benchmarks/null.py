@@ -1,7 +1,7 @@
 """Calibration and power of the permutation tests: python benchmarks/null.py [replicates] [permutations].
 
 With defaults for graph, neighbours and eigenvectors; a data set is rejected when the p-value of σ₁ of a
-condition is at most 0.05. Both conditions are counted, each as a test of its own.
+condition is at most 0.05. Both conditions are counted, each as one test.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from _tools import save, table
 from joblib import Parallel, delayed
 from scipy.stats import binom
 
-from diffnb.core.disc.algorithm import Settings
-from diffnb.core.disc.defaults import Request, choose
-from diffnb.core.disc.significance import permutation_test
+from diffnb.core.disc import DiscOptions, GraphOptions, fit_disc, permutation_test
 from diffnb.core.runtime.threads import thread_limits
 
 N_OBS, N_FEATURES, GROUP = 60, 40, 10
@@ -26,7 +24,7 @@ def nothing(rng):
 
 
 def shared(rng):
-    """Two groups that hang together in both conditions alike."""
+    """Two groups that are correlated in both conditions alike."""
     a, b = nothing(rng)
     for x in (a, b):
         for group in (slice(0, GROUP), slice(GROUP, 2 * GROUP)):
@@ -72,9 +70,9 @@ CASES = {
 def p_values(make, null, seed, n_permutations):
     with thread_limits(0):
         matrices = list(make(np.random.default_rng(seed)))
-        base = Settings(1, (), n_components=2, standardize="within" if null == "connectivity" else None)
-        settings = choose(matrices, Request(), base).settings
-        return permutation_test(matrices, settings, n_permutations=n_permutations, null=null).pvals[:, 0]
+        graph = GraphOptions(standardize="within" if null == "connectivity" else None)
+        fit = fit_disc(matrices, DiscOptions(graph=graph, n_components=2))
+        return permutation_test(fit, matrices, n_permutations=n_permutations, null=null).pvals[:, 0]
 
 
 def rejection(make, null, replicates, n_permutations):

@@ -1,7 +1,7 @@
 """How often data on disk is read: python benchmarks/passes.py [--cells 20000] [--features 500] [--only WORD …].
 
 The data is a dask array whose chunks count how often they are asked for. Chunks read over chunks there are is the
-number of passes; looks at a few rows count for what they read, so that it need not be whole.
+number of passes; it need not be an integer, since reading a few rows counts as the chunks that were read.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MODULE = 20
 
 
 class Counted:
-    """Rows in memory that stand for a file: every chunk that is read is counted."""
+    """Rows in memory in place of a file: every chunk that is read is counted."""
 
     def __init__(self, x: np.ndarray) -> None:
         self.x, self.read, self._lock = x, 0, threading.Lock()

@@ -1,8 +1,8 @@
 """Data that does not fit into memory: python benchmarks/scale.py [part …] [--cells 200000] [--genes 5000] [--folder F].
 
 Parts: `memory` (tl.disc and tl.scorecard on a sparse file, peak memory above the baseline, time against a bare read),
-`slope` (time against the number of cells, and what it says of ten million), `cluster` (two workers against none).
-Every figure comes from a process of its own.
+`slope` (time against the number of cells, and its extrapolation to ten million), `cluster` (two workers against none).
+Every figure comes from a separate process.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def write(path: Path, n_cells: int, n_genes: int) -> None:
 
 
 def measure(path: Path, what: str, workers: int) -> dict[str, Any]:
-    """Run one tool on a file in this process, and say what it took."""
+    """Run one tool on a file in this process, and return time and memory."""
     from anndata.experimental import read_lazy
 
     import diffnb as dn
@@ -76,20 +76,20 @@ def measure(path: Path, what: str, workers: int) -> dict[str, Any]:
         from diffnb.core.arrays.row_chunks import chunked, reduce
 
         (found,) = reduce([chunked(adata.X)], lambda block, *_: block.nnz, lambda a, b: a + b)
-        told: dict[str, Any] = {"density": found / (adata.n_obs * adata.n_vars)}
+        figures: dict[str, Any] = {"density": found / (adata.n_obs * adata.n_vars)}
     elif what == "disc":
         dn.tl.disc(adata, "condition", standardize="within")
         named = adata.var["disc_stimulated"] == "stimulated1"
-        told = {"module found": int(named[:MODULE].sum()), "others": int(named[MODULE:].sum())}
+        figures = {"module found": int(named[:MODULE].sum()), "others": int(named[MODULE:].sum())}
     else:
         dn.tl.scorecard(adata, "condition", n_jobs=2)
         card = dn.get.scorecard(adata)
         called = card["connectivity_pval_adj"] < 0.05
-        told = {"module found": int(called[:MODULE].sum()), "others": int(called[MODULE:].sum())}
+        figures = {"module found": int(called[:MODULE].sum()), "others": int(called[MODULE:].sum())}
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     if client is not None:
         client.shutdown()
-    return {"what": what, "seconds": seconds, "cpu": cpu, "baseline": before, "peak": peak_gigabytes()} | told
+    return {"what": what, "seconds": seconds, "cpu": cpu, "baseline": before, "peak": peak_gigabytes()} | figures
 
 
 def _client(workers: int) -> Any:
@@ -144,7 +144,7 @@ def memory(folder: Path, n_cells: int, n_genes: int) -> list[dict[str, Any]]:
 
 
 def slope(folder: Path, n_cells: int, n_genes: int) -> list[dict[str, Any]]:
-    """Time against cells, and against genes; what they say of 10 million × 30,000."""
+    """Time against cells and against genes, extrapolated to 10 million × 30,000."""
     sizes = [n_cells // 8, n_cells // 4, n_cells // 2]
     widths = [n_genes // 5, 2 * n_genes // 5, 4 * n_genes // 5]
     rows = []

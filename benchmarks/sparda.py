@@ -2,8 +2,8 @@
 
 Parts: coupling, solvers, madelon, pot, nuisance, choice, power, null, size, zeisel; all by default. Prints tables
 and writes `benchmarks/results/sparda.json`, where parts that were not run keep what they had. MADELON and Zeisel
-need the folder of real data (`DIFFNB_DATA`); POT is a peer to compare with, nothing that diffnb needs. What is
-not there is said and skipped.
+need the folder of real data (`DIFFNB_DATA`); POT is a peer to compare with, not a dependency. Parts whose data or
+packages are missing are skipped with a message.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def both_times(work: Callable[[], Any]) -> tuple[float, float, Any]:
-    """Seconds on the clock and of the processor: on a busy machine only the latter tell."""
+    """Seconds on the clock and of the processor: on a busy machine only the latter are comparable."""
     start = time.process_time()
     seconds, found = timed(work)
     return seconds, time.process_time() - start, found
@@ -167,19 +167,18 @@ def madelon(_: argparse.Namespace) -> dict[str, Any]:
 
 
 def path_time(adata: ad.AnnData) -> tuple[float, int]:
-    from diffnb.core.sparda.divergence import DIVERGENCES
     from diffnb.core.sparda.labelings import labelings_of
-    from diffnb.core.sparda.path import Search, follow, k_grid
+    from diffnb.core.sparda.path import PathSettings, fit_path, k_grid
 
     is_group = (adata.obs["condition"] == "B").to_numpy()
     x, y = (np.asarray(adata.X[rows]) for rows in (is_group, ~is_group))
     grid = k_grid(adata.n_vars)
 
-    def walk() -> object:
+    def whole_path() -> object:
         with thread_limits(adata.n_vars):
-            return follow(labelings_of(x, y), grid, Search(DIVERGENCES["wasserstein2"], False, 0))
+            return fit_path(labelings_of(x, y), grid, PathSettings())
 
-    return min(timed(walk)[0] for _ in range(3)), len(grid)
+    return min(timed(whole_path)[0] for _ in range(3)), len(grid)
 
 
 def against_pot(_: argparse.Namespace) -> dict[str, Any]:
@@ -249,7 +248,7 @@ def nuisance_seed(seed: int) -> list[Any]:
         ]
 
 
-#: observations a side, features, planted ones, correlation of those in the second population
+#: observations per population, features, planted ones, correlation of those in the second population
 PLANTED = ((300, 40, 6, 0.5), (200, 100, 10, 0.5), (500, 200, 15, 0.4), (100, 60, 5, 0.6))
 
 
@@ -346,17 +345,17 @@ def kernel_tests(x: np.ndarray, y: np.ndarray, seed: int, n_permutations: int) -
     width = np.median(distance[np.triu_indices_from(distance, 1)])
     signs = np.repeat([1 / len(x), -1 / len(y)], [len(x), len(y)])
     rng = np.random.default_rng(seed)
-    dealt = np.array([signs, *(rng.permutation(signs) for _ in range(n_permutations))])
+    permuted = np.array([signs, *(rng.permutation(signs) for _ in range(n_permutations))])
     found = []
     for kernel in (np.exp(-0.5 * (distance / width) ** 2), -distance):
-        stat = np.einsum("ri,ij,rj->r", dealt, kernel, dealt, optimize=True)
-        # what equals the observed one but for rounding reaches it
+        stat = np.einsum("ri,ij,rj->r", permuted, kernel, permuted, optimize=True)
+        # equal to the observed one up to rounding counts as reaching it
         found.append(float((stat >= stat[0] * (1 - 1e-12)).mean()))
     return found
 
 
 def size(_: argparse.Namespace) -> dict[str, Any]:
-    """Fit and cross-validation at the size of the paper's single cells, in a process of its own."""
+    """Fit and cross-validation at the size of the paper's single cells, in a separate process."""
     done = subprocess.run([sys.executable, __file__, "--run-size"], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
@@ -442,7 +441,9 @@ PARTS: dict[str, Callable[[argparse.Namespace], dict[str, Any]]] = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="part", help="parts to run; all by default")
-    parser.add_argument("--replicates", type=int, default=100, help="data sets for power and null; 400 and more tell")
+    parser.add_argument(
+        "--replicates", type=int, default=100, help="data sets for power and null; 400 and more are informative"
+    )
     parser.add_argument("--permutations", type=int, default=99, help="19, 39, 59 or 99 reject at 0.05 exactly")
     parser.add_argument("--sizes", type=int, nargs="+", default=[3, 20, 50], help="features, for power and null")
     parser.add_argument("--jobs", type=int, default=2)

@@ -1,9 +1,9 @@
 """How fast, and how time grows: python benchmarks/speed.py [repeats] [--only ratios | growth].
 
-`ratios`: DiSC against the plain twin and the Gram products it cannot avoid, medians over repeats that take turns, in
-one run; wall-clock times are shown for orientation only. `growth`: exponents of processor time in the number of
-observations (features fixed) and of features (observations fixed), by least squares on logarithms over four sizes,
-each the faster of two runs.
+`ratios`: DiSC against the reference implementation and the Gram products it cannot avoid, medians over interleaved
+repeats in one process; wall-clock times are shown for orientation only. `growth`: exponents of processor time in the
+number of observations (features fixed) and of features (observations fixed), by least squares on logarithms over four
+sizes, each the faster of two repeats.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from _tools import DATA, interleaved, save, table
 from reference import disc as plain
 
 from diffnb.core.arrays.ops import gram
-from diffnb.core.disc.algorithm import Settings, disc
-from diffnb.core.disc.defaults import Request, choose
+from diffnb.core.disc.algorithm import fit_disc, refit
+from diffnb.core.disc.settings import DiscOptions, DiscSettings, GraphSettings
 
 
 def correlated(n, p, conditions, seed=0):
@@ -38,7 +38,7 @@ def correlated(n, p, conditions, seed=0):
 
 
 def digits(n_each=2000):
-    """Read the ten digits of MNIST, or make noise of the same shape where the data is not at hand."""
+    """Read the ten digits of MNIST, or make noise of the same shape where the data is missing."""
     folder = DATA / "mnist"
     if not folder.is_dir():
         return correlated(n_each, 784, 10), "simulated (MNIST not found)"
@@ -52,24 +52,25 @@ def digits(n_each=2000):
     return [x + 2e-4 * noise.standard_normal(x.shape) for x in rows], "MNIST"
 
 
-def against_twin(name, matrices, k, d, repeats):
-    settings = Settings(k, (d,) * len(matrices))
+def against_reference(name, matrices, k, d, repeats):
+    settings = DiscSettings(GraphSettings(k), (d,) * len(matrices))
     times = interleaved(
         {
-            "ours": lambda: disc(matrices, settings),
-            "twin": lambda: plain.disc(matrices, k, d, trivial_in_u=True),
+            "ours": lambda: refit(matrices, settings),
+            "reference": lambda: plain.disc(matrices, k, d, trivial_in_u=True),
         },
         repeats,
     )
-    return [name, times["ours"], times["twin"], times["twin"] / times["ours"]]
+    return [name, times["ours"], times["reference"], times["reference"] / times["ours"]]
 
 
 def against_gram(name, matrices, repeats):
     k, d = 15, 20
     tasks = {"gram": lambda: [gram(x) for x in matrices]}
-    for graph in ("dense", "knn"):
-        tasks[graph] = lambda graph=graph: disc(matrices, Settings(k, (d,) * len(matrices), graph=graph))
-    tasks["defaults"] = lambda: choose(matrices, Request(), Settings(1, ()))
+    for kind in ("dense", "knn"):
+        settings = DiscSettings(GraphSettings(k, kind), (d,) * len(matrices))
+        tasks[kind] = lambda settings=settings: refit(matrices, settings)
+    tasks["defaults"] = lambda: fit_disc(matrices, DiscOptions())
     times = interleaved(tasks, repeats)
     return [
         [f"{name}, {task}", times[task], times["gram"], times[task] / times["gram"]] for task in tasks if task != "gram"
@@ -163,18 +164,18 @@ def growth():
 
 
 def ratios(repeats):
-    twin_rows = [
-        against_twin("p=250, n=1000, two conditions", correlated(1000, 250, 2), 30, 20, repeats),
-        against_twin("p=784, n=1000, two conditions", correlated(1000, 784, 2), 10, 20, max(3, repeats // 2)),
+    reference_rows = [
+        against_reference("p=250, n=1000, two conditions", correlated(1000, 250, 2), 30, 20, repeats),
+        against_reference("p=784, n=1000, two conditions", correlated(1000, 784, 2), 10, 20, max(3, repeats // 2)),
     ]
     ten, source = digits()
-    twin_rows.append(against_twin(f"ten digits, p=784: {source}", ten, 10, 20, 1))
-    table("Against the plain twin", ["data", "ours, s", "twin, s", "times faster"], twin_rows)
+    reference_rows.append(against_reference(f"ten digits, p=784: {source}", ten, 10, 20, 1))
+    table("Against the reference implementation", ["data", "ours, s", "reference, s", "times faster"], reference_rows)
     gram_rows = against_gram("p=2000, n=1000, two conditions", correlated(1000, 2000, 2), repeats)
     table("Against the Gram products", ["data", "ours, s", "Gram, s", "ours / Gram"], gram_rows)
     seconds = import_seconds(repeats)
     table("Import", ["what", "seconds"], [["diffnb after anndata", seconds]])
-    save("speed", {"twin": twin_rows, "gram": gram_rows, "import": seconds})
+    save("speed", {"reference": reference_rows, "gram": gram_rows, "import": seconds})
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import pearsonr
 
 import diffnb as dn
-from diffnb.core.disc.algorithm import Settings, as_points, feature_walk
+from diffnb.core.disc import GraphOptions, feature_walks
 from diffnb.core.spectral.eigen import complement, walk_eigenvectors
 from diffnb.pl import _style
 from diffnb.pl._read import group_colors
@@ -150,9 +150,9 @@ def walks_of(adata):
     """Random walks of both conditions and their leading eigenvectors, by the settings that `tl.disc` chose."""
     chosen = adata.uns["disc"]
     counts = tuple(int(n) for n in chosen["n_eigenvectors"])
-    settings = Settings(n_neighbors=int(chosen["n_neighbors"]), n_eigenvectors=counts, graph=chosen["graph"])
+    options = GraphOptions(kind=chosen["graph"], n_neighbors=int(chosen["n_neighbors"]))
     matrices = [adata.X[(adata.obs["condition"] == group).to_numpy()] for group in "AB"]
-    walks = [feature_walk(points, settings) for points in as_points(matrices, None)]
+    walks = feature_walks(matrices, options).walks
     return walks, [walk_eigenvectors(w, n)[1] for w, n in zip(walks, counts, strict=True)]
 
 

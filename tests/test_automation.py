@@ -38,7 +38,10 @@ def test_a_problem_is_named(check_files, tmp_path, capsys, name, content, proble
     assert problem in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("name", "content"), [("a.py", b"x = 1\n"), ("empty.py", b""), ("a.png", b"\x89PNG\xff\x00")])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.py", b"x = 1\n"), ("empty.py", b""), ("a.png", b"\x89PNG\xff\x00"), ("tsconfig.json", b"{ // why\n}\n")],
+)
 def test_a_file_without_problems_passes(check_files, tmp_path, capsys, name, content):
     (tmp_path / name).write_bytes(content)
     assert check_files.main([str(tmp_path / name)]) == 0

@@ -19,7 +19,7 @@ from ._style import BACKGROUND_COLOR, LETTER_ASPECT, faint_color, label_text, sm
 #: share of the axis that the background occupies at most
 MAX_BACKGROUND_SHARE = 0.4
 #: width of a group at least, relative to equal widths of all groups
-MIN_RELATIVE_WIDTH = 0.6
+MIN_RELATIVE_SEGMENT_WIDTH = 0.6
 #: features up to which lines are vector graphics, and up to which each has a marker
 MAX_VECTOR_FEATURES = 1500
 MAX_MARKED_FEATURES = 60
@@ -69,7 +69,7 @@ def _segment_widths(sizes: list[int], *, has_background: bool) -> Floats:
     if has_background and len(sizes) > 1:
         widths[-1] = min(widths[-1], MAX_BACKGROUND_SHARE)
         widths[:-1] *= (1 - widths[-1]) / widths[:-1].sum()
-    widths = np.maximum(widths, MIN_RELATIVE_WIDTH / len(sizes))
+    widths = np.maximum(widths, MIN_RELATIVE_SEGMENT_WIDTH / len(sizes))
     return np.asarray(widths / widths.sum())
 
 

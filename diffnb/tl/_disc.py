@@ -13,7 +13,7 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
 from .._keys import DiscKeys
-from ..core.disc import Analysis, Plan, Request, Settings, analyse, complete_samples
+from ..core.disc import Analysis, AnalysisOptions, DiscOptions, GraphOptions, analyse, complete_samples
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
 from ..core.stats.samples import nested
@@ -143,30 +143,28 @@ def disc(
         _check_samples(data, sample_key)
     p = data.n_features
     few = f"there are {p} features"
-    plan = Plan(
-        Request(
-            graph,
-            validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=few),
-            _eigenvector_counts(n_eigenvectors, data.groups, p),
-            neighbors,
-        ),
-        Settings(
-            n_neighbors=1,
-            n_eigenvectors=(),
+    options = AnalysisOptions(
+        disc=DiscOptions(
+            graph=GraphOptions(
+                kind=graph,
+                n_neighbors=validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=few) or "auto",
+                search=neighbors,
+                metric=metric,
+                standardize=standardize,
+                kernel=kernel,
+                density_normalize=density_normalize,
+                seed=validate.count("random_state", random_state, at_least=0),
+            ),
+            n_eigenvectors=_eigenvector_counts(n_eigenvectors, data.groups, p) or "auto",
             n_components=validate.count("n_components", n_components),
-            metric=metric,
-            standardize=standardize,
-            kernel=kernel,
-            density_normalize=density_normalize,
             project_trivial=project_trivial,
-            seed=validate.count("random_state", random_state, at_least=0),
         ),
-        n_clusters=validate.auto_count("n_clusters", n_clusters, at_least=2, at_most=p, why=few),
+        n_clusters=validate.auto_count("n_clusters", n_clusters, at_least=2, at_most=p, why=few) or "auto",
         n_permutations=validate.count("n_permutations", n_permutations, at_least=0),
         null=null,
         n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
     )
-    analysis = analyse(data.matrices, plan, samples=data.samples, n_jobs=n_jobs)
+    analysis = analyse(data.matrices, options, samples=data.samples, n_jobs=n_jobs)
     _log(analysis, data)
     keys = DiscKeys(key_added)
     return store(adata, keys, _results(keys, data, analysis), call, copy=copy)
@@ -233,10 +231,11 @@ def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[i
 
 
 def _log(analysis: Analysis, data: Pulled) -> None:
-    s = analysis.settings
+    settings, graph = analysis.settings, analysis.settings.graph
     log.info(
-        f"DiSC of {data.n_features} features: {s.graph} graph ({s.neighbors} neighbors), n_neighbors={s.n_neighbors},"
-        f" n_eigenvectors={list(s.n_eigenvectors)}, n_clusters={[g.n_clusters for g in analysis.groups]}"
+        f"DiSC of {data.n_features} features: {graph.kind} graph ({graph.search} neighbors),"
+        f" n_neighbors={graph.n_neighbors}, n_eigenvectors={list(settings.n_eigenvectors)},"
+        f" n_clusters={[g.n_clusters for g in analysis.groups]}"
     )
 
 
@@ -281,9 +280,9 @@ def _described(analysis: Analysis) -> dict[str, Any]:
     settings = analysis.settings
     return {
         "sigma": analysis.sigma,
-        "graph": settings.graph,
-        "neighbors": settings.neighbors,
-        "n_neighbors": settings.n_neighbors,
+        "graph": settings.graph.kind,
+        "neighbors": settings.graph.search,
+        "n_neighbors": settings.graph.n_neighbors,
         "n_eigenvectors": np.array(settings.n_eigenvectors),
         "n_clusters": np.array([g.n_clusters for g in analysis.groups]),
         "n_leading": np.array([g.n_leading for g in analysis.groups]),

@@ -9,13 +9,11 @@ import numpy as np
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store
+from .._anndata import Results, bound, expand, pull, store
 from .._keys import ChangeKeys
-from ..core.disc import Settings, as_points, diffusion_change, feature_walk, with_search
-from ..core.spectral.points import points_of
-from ..core.typing import Floats
+from ..core.disc import diffusion_change, feature_walks
 from ._docs import documented_tool
-from ._feature_graph import check_graph, neighbors_of
+from ._feature_graph import check_graph, graph_options
 
 
 @documented_tool
@@ -90,23 +88,18 @@ def feature_change(
             f" ({validate.quoted(data.groups)}); name two of them with groups=[…]."
         )
     p = data.n_features
-    seed = validate.count("random_state", random_state, at_least=0)
-    settings = Settings(neighbors_of(n_neighbors, p), (), graph=graph, metric=metric, seed=seed)
-    settings = with_search(settings, points_of(data.matrices[0]), neighbors)
+    options = graph_options(metric, graph, neighbors, n_neighbors, random_state, p)
     n_eigenvectors = min(validate.count("n_eigenvectors", n_eigenvectors, why=f"there are {p} features"), p - 1)
-    moved = _change(data, settings, n_eigenvectors, validate.count("n_steps", n_steps))
+    n_steps = validate.count("n_steps", n_steps)
+    graphs = feature_walks(data.matrices, options)
+    moved = diffusion_change(*graphs.walks, n_eigenvectors=n_eigenvectors, n_steps=n_steps, seed=options.seed)
     keys = ChangeKeys(key_added)
     results = Results(
         var={keys.var: expand(moved, data.kept)},
         described={
             "groups": np.array(data.groups, dtype=object),
-            "neighbors": settings.neighbors,
-            "n_neighbors": settings.n_neighbors,
+            "neighbors": graphs.settings.search,
+            "n_neighbors": graphs.settings.n_neighbors,
         },
     )
     return store(adata, keys, results, call, copy=copy)
-
-
-def _change(data: Pulled, settings: Settings, n_eigenvectors: int, n_steps: int) -> Floats:
-    first, second = (feature_walk(points, settings) for points in as_points(data.matrices, None))
-    return diffusion_change(first, second, n_eigenvectors=n_eigenvectors, n_steps=n_steps, seed=settings.seed)

@@ -12,10 +12,9 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Results, bound, expand, pull, store
 from .._keys import DiffmapKeys
-from ..core.disc import Settings, diffusion_maps, with_search
-from ..core.spectral.points import points_of
+from ..core.disc import diffusion_maps
 from ._docs import documented_tool
-from ._feature_graph import check_graph, neighbors_of
+from ._feature_graph import check_graph, graph_options
 
 
 @documented_tool
@@ -79,20 +78,18 @@ def feature_diffmap(
     check_graph(metric, graph, neighbors)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
     p = data.n_features
-    seed = validate.count("random_state", random_state, at_least=0)
-    settings = Settings(neighbors_of(n_neighbors, p), (), graph=graph, metric=metric, seed=seed)
-    settings = with_search(settings, points_of(data.matrices[0]), neighbors)
+    options = graph_options(metric, graph, neighbors, n_neighbors, random_state, p)
     n_components = validate.count("n_components", n_components, at_most=p - 2, why=f"there are {p} features")
-    maps = diffusion_maps(data.matrices, n_components, settings)
+    maps = diffusion_maps(data.matrices, options, n_components=n_components)
     keys = DiffmapKeys(key_added)
     names = [stored for of_group in keys.columns(data.groups, n_components).values() for stored in of_group.values()]
     results = Results(
-        varm={keys.varm: pd.DataFrame(expand(np.hstack([vectors for _, vectors in maps]), data.kept), columns=names)},
+        varm={keys.varm: pd.DataFrame(expand(np.hstack(list(maps.vectors)), data.kept), columns=names)},
         described={
-            "eigenvalues": np.stack([values for values, _ in maps]),
+            "eigenvalues": maps.eigenvalues,
             "groups": np.array(data.groups, dtype=object),
-            "neighbors": settings.neighbors,
-            "n_neighbors": settings.n_neighbors,
+            "neighbors": maps.settings.search,
+            "n_neighbors": maps.settings.n_neighbors,
         },
     )
     return store(adata, keys, results, call, copy=copy)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from .. import _validate as validate
-from ..core.disc import neighbors_for
-from ..core.spectral.distances import METRICS
+from ..core.disc import GraphOptions
+from ..core.spectral.distances import METRICS, Metric
 from ..core.spectral.feature_knn import SEARCHES
 
 GRAPHS = ("dense", "knn")
@@ -26,7 +28,16 @@ def check_neighbors(neighbors: object, graph: object, /) -> None:
         )
 
 
-def neighbors_of(n_neighbors: object, p: int, /) -> int:
-    """Read `n_neighbors`, a number or `"auto"`."""
-    given = validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=f"there are {p} features")
-    return neighbors_for(p) if given is None else given
+def graph_options(
+    metric: Metric,
+    graph: Literal["dense", "knn"],
+    neighbors: Literal["auto", "exact", "approximate"],
+    n_neighbors: object,
+    random_state: object,
+    p: int,
+    /,
+) -> GraphOptions:
+    """Return the options of a graph of `p` features."""
+    k = validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=f"there are {p} features")
+    seed = validate.count("random_state", random_state, at_least=0)
+    return GraphOptions(kind=graph, n_neighbors=k or "auto", search=neighbors, metric=metric, seed=seed)

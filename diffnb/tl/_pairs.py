@@ -13,7 +13,7 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled
 from ..core.arrays.row_chunks import Chunked, stacked
-from ..core.sparda import FOLDS, Settings, n_folds
+from ..core.sparda import DEFAULT_FOLDS, SpardaOptions, n_folds
 from ..core.stats.samples import nested
 from ..core.typing import Ints, Matrix
 
@@ -99,15 +99,15 @@ def _stacked(matrices: list[Matrix]) -> Matrix:
     return np.concatenate(matrices)
 
 
-def check_sizes(pair: Pair, sides: Sides, settings: Settings, sample_key: str | None, /) -> None:
+def check_sizes(pair: Pair, sides: Sides, options: SpardaOptions, sample_key: str | None, /) -> None:
     """Refuse samples that cannot be permuted, and warn of groups too small for five folds."""
     sizes = {pair.group: sides.x.shape[0], pair.reference: sides.y.shape[0]}
     folds = n_folds(*sizes.values())
-    if settings.n_features == "auto" and folds < FOLDS:
+    if options.n_features == "auto" and folds < DEFAULT_FOLDS:
         small = min(sizes, key=lambda name: sizes[name])
         log.warn(
             f"{small!r} has {sizes[small]} observations: the number of features is chosen with {folds} folds"
-            f" instead of {FOLDS}. Give n_features a number to choose it yourself."
+            f" instead of {DEFAULT_FOLDS}. Give n_features a number to choose it yourself."
         )
     if not sides.samples:
         return

@@ -15,8 +15,15 @@ from .. import _validate as validate
 from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store
 from .._keys import SpardaKeys
 from ..core.arrays.ops import take_columns, take_rows
-from ..core.sparda import DIVERGENCES, MOST_RELAXED, Projection, Settings, along
-from ..core.sparda import sparda as compare
+from ..core.sparda import (
+    DIVERGENCES,
+    MAX_RELAXED_FEATURES,
+    Projection,
+    SpardaOptions,
+    divergence_test,
+    fit_sparda,
+    project_others,
+)
 from ..core.typing import Floats
 from ._docs import documented_tool
 from ._pairs import Pair, Sides, check_sizes, compared, pairs_of, sides_of
@@ -218,20 +225,20 @@ def _compare_populations(
     )
     p = data.n_features
     _check_solver(given.solver, p)
-    settings = Settings(
+    n_permutations = validate.count("n_permutations", given.n_permutations, at_least=0)
+    options = SpardaOptions(
         n_features=_number_of_features(n_features, p),
         n_projections=validate.count("n_projections", given.n_projections, at_most=p, why=f"there are {p} features"),
         standardize=given.standardize,
         divergence=given.divergence,
         solver=given.solver,
-        n_permutations=validate.count("n_permutations", given.n_permutations, at_least=0),
         certificate=given.certificate,
         seed=validate.count("random_state", given.random_state, at_least=0),
     )
     sides = [sides_of(data, pair) for pair in pairs]
     for pair, side in zip(pairs, sides, strict=True):
-        check_sizes(pair, side, settings, given.sample_key)
-    found = _compare(pairs, sides, settings, given.n_jobs)
+        check_sizes(pair, side, options, given.sample_key)
+    found = _compare(pairs, sides, options, n_permutations, given.n_jobs)
     scores = _scores(adata, given.layer, data, sides, found, given.standardize)
     keys = SpardaKeys(given.key_added)
     return store(adata, keys, _results(keys, data, pairs, found, scores), call, copy=copy)
@@ -250,10 +257,10 @@ def _check_options(standardize: object, divergence: object, solver: object, cert
 
 
 def _check_solver(solver: str, p: int) -> None:
-    if solver == "relax" and p > MOST_RELAXED:
+    if solver == "relax" and p > MAX_RELAXED_FEATURES:
         raise ValueError(
-            f"solver='relax' works on features × features matrices and takes at most {MOST_RELAXED} features, got {p};"
-            " choose some with mask_var, or use solver='tighten'."
+            f"solver='relax' works on features × features matrices and takes at most {MAX_RELAXED_FEATURES} features,"
+            f" got {p}; choose some with mask_var, or use solver='tighten'."
         )
 
 
@@ -265,12 +272,15 @@ def _number_of_features(value: object, p: int) -> int | Literal["auto"] | None:
 
 
 def _compare(
-    pairs: Sequence[Pair], sides: Sequence[Sides], settings: Settings, n_jobs: int | None
+    pairs: Sequence[Pair], sides: Sequence[Sides], options: SpardaOptions, n_permutations: int, n_jobs: int | None
 ) -> list[list[Projection]]:
     found = []
     for pair, side in zip(pairs, sides, strict=True):
         name = f"{pair.group} vs {pair.reference}"
-        result = compare(side.x, side.y, settings, samples=side.samples, n_jobs=n_jobs, progress=name)
+        fit = fit_sparda(side.x, side.y, options, samples=side.samples, n_jobs=n_jobs, progress=name)
+        if n_permutations:
+            fit = divergence_test(fit, n_permutations=n_permutations, n_jobs=n_jobs, progress=name)
+        result = fit.projections
         log.info(
             f"{name}: n_features={[r.n_features for r in result]}, objective={[f'{r.objective:.3g}' for r in result]}"
         )
@@ -299,7 +309,7 @@ def _scores(
         if others.size and standardize != "within":
             matrix = take_columns(take_rows(all_rows(adata, layer), others), data.kept)
             directions = np.stack([p.direction for p in projections])
-            values[others, mine] = along(matrix, side.x, side.y, directions, standardize)
+            values[others, mine] = project_others(matrix, side.x, side.y, directions, standardize)
     return values
 
 

@@ -1,35 +1,38 @@
 """Every method gives the same numbers for every kind of matrix, in memory or read in row blocks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from diffnb.core import disc, dufs, mahalanobis, scorecard, sparda
-from diffnb.core.disc.algorithm import Settings as DiscSettings
-from diffnb.core.disc.algorithm import disc as run_disc
-from diffnb.core.disc.significance import permutation_test
 
 N_OBS, N_FEATURES = 48, 14
-DISC = DiscSettings(n_neighbors=3, n_eigenvectors=(4, 4), n_components=3)
+GRAPH = disc.GraphOptions(kind="dense", n_neighbors=3)
 #: bytes: as many as by default, and so few that nothing fits at once
 MEMORY = {"whole": 2**30, "in blocks": 16 * 8 * N_FEATURES * 5}
 
 
+def disc_options(standardize=None):
+    return disc.DiscOptions(graph=replace(GRAPH, standardize=standardize), n_eigenvectors=(4, 4), n_components=3)
+
+
 def disc_on(standardize):
     def run(first, second, _):
-        found = run_disc([first, second], DiscSettings(3, (4, 4), n_components=3, standardize=standardize))
+        found = disc.fit_disc([first, second], disc_options(standardize))
         return {"vectors": found.vectors, "sigma": found.sigma}
 
     return run
 
 
 def disc_significance(first, second, _):
-    found = permutation_test([first, second], DISC, n_permutations=5, null="labels")
+    fit = disc.fit_disc([first, second], disc_options())
+    found = disc.permutation_test(fit, [first, second], n_permutations=5, null="labels")
     return {"null": found.null_sigma}
 
 
 def feature_change(first, second, _):
-    walks = [disc.feature_walk(points, DISC) for points in disc.as_points([first, second], None)]
-    return {"distance": disc.diffusion_change(*walks)}
+    return {"distance": disc.diffusion_change(*disc.feature_walks([first, second], GRAPH).walks)}
 
 
 def scorecard_of(first, second, _):
@@ -43,9 +46,9 @@ def scorecard_by_sample(first, second, _):
     return {"stat": found.stat, "pval": found.pval}
 
 
-def sparda_with(**settings):
+def sparda_with(**options):
     def run(first, second, _):
-        (found,) = sparda.sparda(first, second, sparda.Settings(**settings))
+        (found,) = sparda.fit_sparda(first, second, sparda.SpardaOptions(**options)).projections
         return {"weights": found.weights, "objective": np.array(found.objective), "path": found.path}
 
     return run

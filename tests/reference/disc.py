@@ -1,4 +1,4 @@
-"""DiSC as its authors' code computes it: full matrices, full decompositions, nothing clever."""
+"""DiSC as its authors' code computes it, with full matrices and full decompositions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def eigenvectors(p, first, count):
 def disc(matrices, k, d, *, n_components=10, trivial_in_u=False, kernel="self_tuning", density_normalize=True):
     """σ and right singular vectors of P_m Q, Q off the eigenvectors of all other conditions (Eqs. 6, 7, 19–21).
 
-    With the trivial eigenvector left out of U, as in the authors' code, it comes back as the first singular
+    Without the trivial eigenvector in U, as in the authors' code, it reappears as the first singular
     vector and is dropped.
     """
     steps = [transition(weights(x, k, kernel), density_normalize) for x in matrices]

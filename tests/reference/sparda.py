@@ -1,4 +1,4 @@
-"""PDA and SPARDA, plain: optimal transport as a linear program, the ascent with one start at a time."""
+"""PDA and SPARDA as plain loops: optimal transport as a linear program, the ascent with one start at a time."""
 
 from __future__ import annotations
 
@@ -56,13 +56,14 @@ def gradient(x, y, beta):
     return 2 * between(x, y, coupling) @ beta
 
 
-def tighten(x, y, beta, k, n_steps=60, tolerance=1e-4, rise=1e-7):
-    """β ← normalise(top_k(β + t g)) from one start (Sec. 4.2)."""
+def tighten(x, y, beta, k, n_steps=60, tolerance=1e-4, rise=1e-7, resolution=2.0**-26):
+    """β ← normalise(top_k(β + t g)) from one start (Sec. 4.2), rounded to multiples of the resolution."""
 
     def feasible(b):
         kept = np.zeros_like(b)
         largest = np.argsort(-np.abs(b))[:k]
         kept[largest] = b[largest]
+        kept = resolution * np.round(kept / np.linalg.norm(kept) / resolution)
         return kept / np.linalg.norm(kept)
 
     beta = feasible(beta)
@@ -79,3 +80,20 @@ def tighten(x, y, beta, k, n_steps=60, tolerance=1e-4, rise=1e-7):
         if slow == 2 or refused == 3:
             break
     return beta, value
+
+
+def largest_deviations(objectives):
+    """For every labeling (row), the most that log J(k) exceeds its mean over labelings, in standard deviations."""
+    found = []
+    for row in objectives:
+        at_k = []
+        for k, value in enumerate(row):
+            logs = [np.log(other[k]) for other in objectives]
+            at_k.append((np.log(value) - np.mean(logs)) / np.std(logs))
+        found.append(max(at_k))
+    return found
+
+
+def pvalue(observed, null):
+    """Share of statistics, the observed one among them, that reach the observed one."""
+    return (1 + sum(value >= observed for value in null)) / (1 + len(null))

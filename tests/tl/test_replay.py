@@ -10,6 +10,8 @@ import scipy.sparse as sp
 
 import diffnb as dn
 
+pytestmark = pytest.mark.slow
+
 MASK = np.arange(40) < 25
 #: calls of every tool with arguments that are not the defaults, of every type that it takes
 CALLS = {

@@ -351,7 +351,7 @@ class TestBadInput:
             raise KeyboardInterrupt
 
         before = snapshot(adata)
-        monkeypatch.setattr("diffnb.core.sparda.fit.permutation_test", stop)
+        monkeypatch.setattr("diffnb.core.sparda.significance._null_objectives", stop)
         with pytest.raises(KeyboardInterrupt):
             dn.tl.sparda(adata, "condition", n_features=3, n_permutations=5)
         assert snapshot(adata)[:5] == before[:5]
@@ -375,16 +375,16 @@ class TestSaving:
 
 class TestSamples:
     def test_nested_samples_are_permuted_whole(self, adata, monkeypatch):
-        from diffnb.core.sparda import fit as sparda
+        from diffnb.core.sparda import significance
 
-        permuted, original = [], sparda.permuted_samples
+        permuted, original = [], significance.permuted_samples
 
         def watched(samples, rng):
             rows = original(samples, rng)
             permuted.append([np.unique(np.concatenate(samples)[r]).tolist() for r in rows])
             return rows
 
-        monkeypatch.setattr(sparda, "permuted_samples", watched)
+        monkeypatch.setattr(significance, "permuted_samples", watched)
         dn.tl.sparda(adata, "condition", sample_key="donor", n_permutations=6, n_features=3)
         assert len(permuted) == 6
         assert all(len(a) == len(b) == 3 and not set(a) & set(b) for a, b in permuted)

@@ -13,13 +13,8 @@ import diffnb as dn
 from diffnb.core.arrays import column_blocks
 from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
-from diffnb.core.arrays.affine import AffineMap
 from diffnb.core.dufs.batches import standardized_batches
 from diffnb.core.mahalanobis import local
-from diffnb.core.sparda import streamed_operator as streamed
-from diffnb.core.sparda.divergence import DIVERGENCES
-from diffnb.core.sparda.labelings import labelings_of
-from diffnb.core.sparda.path import Search, _best_singles, follow
 
 pytestmark = pytest.mark.slow
 
@@ -224,75 +219,6 @@ def test_sparda_finds_the_same_in_chunks(name, streaming):
     assert chunks == "single" or max(streaming["run"]) < N * P / 2
     if "relaxed" not in name:  # the relaxation looks at up to 1500 observations of each side
         assert not streaming["loaded"] or max(streaming["loaded"]) < 0.3 * N * P
-
-
-@pytest.mark.parametrize("standardize", ["global", "within", None])
-@pytest.mark.parametrize("kind", ["dense", "sparse"])
-@pytest.mark.parametrize("chunks", list(CHUNKS))
-def test_products_of_all_labelings_are_those_in_memory(chunks, kind, standardize, streaming, rng):
-    x, labels = counts()
-    read = chunked.chunked(lazily(chunks, kind))
-    rows = [np.flatnonzero(labels == name) for name in "ab"]
-    permuted = np.stack([rng.permutation(N) for _ in range(3)])
-    both = [labelings_of(*(m[r] for r in rows), standardize=standardize) for m in (x, read)]
-    assert both[0].streamed is None
-    assert both[1].streamed is not None
-    for again in (False, True):
-        if again:
-            both = [d.relabeled(permuted[:, :20], permuted[:, 20:], standardize=standardize) for d in both]
-        both = [d.without(np.arange(P) / 10.0) for d in both]
-        beta, labeling = rng.normal(size=(4, P)), np.array([0, both[0].n_labelings - 1, 0, 0])
-        u, v = both[0].project(beta, labeling)
-        for found, expected in zip(both[1].project(beta, labeling), (u, v), strict=True):
-            np.testing.assert_allclose(found, expected, atol=1e-11)
-        np.testing.assert_allclose(both[1].gradient(u, v, labeling), both[0].gradient(u, v, labeling), atol=1e-10)
-        singles = [_best_singles(d, DIVERGENCES["wasserstein2"]) for d in both]
-        np.testing.assert_allclose(singles[1][1], singles[0][1], atol=1e-11)
-        some = np.array([1, 2, 3, 5, 8])
-        few = [d.restricted(some) for d in both]
-        assert few[1].streamed is not None
-        for found, expected in zip(
-            few[1].project(beta[:, :5], labeling), few[0].project(beta[:, :5], labeling), strict=True
-        ):
-            np.testing.assert_allclose(found, expected, atol=1e-11)
-        np.testing.assert_allclose(few[1].gradient(u, v, labeling), few[0].gradient(u, v, labeling), atol=1e-10)
-    assert max(streaming["loaded"]) < 0.3 * N * P
-
-
-def test_a_wide_path_in_chunks_is_the_one_in_memory(streaming, monkeypatch):
-    monkeypatch.setattr("diffnb.core.sparda.path.WIDE", 3)
-    monkeypatch.setattr("diffnb.core.sparda.path.DENSE_SHARE", 1.0)
-    monkeypatch.setattr("diffnb.core.sparda.path.WORKING", 2)
-    monkeypatch.setattr("diffnb.core.sparda.path.FOLLOWED", 1)
-    x, labels = counts()
-    read = chunked.chunked(lazily("uneven", "dense"))
-    rows = [np.flatnonzero(labels == name) for name in "ab"]
-    paths = [follow(labelings_of(*(m[r] for r in rows)), np.array([1, 2, P]), Search()) for m in (x, read)]
-    np.testing.assert_allclose(paths[1].objective, paths[0].objective, rtol=1e-9)
-    np.testing.assert_allclose(paths[1].weights, paths[0].weights, atol=1e-8)
-
-
-def test_concurrent_work_shares_its_passes(streaming):
-    read = chunked.chunked(lazily("uneven", "dense"))
-    part = streamed.Streamed((read,), (AffineMap(),))
-    beta = np.random.default_rng(0).normal(size=(6, P))
-    expected = [part.rmatmul(part.matmul(beta[[i]])) for i in range(6)]
-    runs = len(streaming["run"])
-    ticks = []
-    found = streamed.run_concurrently(
-        part, lambda i: part.rmatmul(part.matmul(beta[[i]])), range(6), 4, tick=lambda: ticks.append(1)
-    )
-    np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert len(ticks) == 6
-    # four and then two share what each of six had alone: two pairs of passes, not six
-    assert len(streaming["run"]) - runs == runs / 3
-
-
-def test_an_error_in_a_shared_pass_reaches_everyone_and_ends_all(streaming):
-    part = streamed.Streamed((chunked.chunked(lazily("uneven", "dense")),), (AffineMap(),))
-    with pytest.raises(ValueError, match="mismatch"):
-        streamed.run_concurrently(part, lambda _: part.matmul(np.ones((1, P + 1))), range(3), 3, tick=lambda: None)
-    assert part.matmul(np.ones((1, P))).shape == (1, N)
 
 
 def test_small_data_is_loaded_once(monkeypatch):

@@ -11,8 +11,8 @@ import diffnb as dn
 from diffnb._anndata import pull
 from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
-from diffnb.core.disc import permutable as pooled
-from diffnb.core.disc.algorithm import Settings
+from diffnb.core.disc.permutable import as_permutable
+from diffnb.core.disc.settings import DiscSettings, GraphSettings
 from diffnb.core.scorecard import correlation_blocks
 
 pytestmark = pytest.mark.slow
@@ -179,8 +179,9 @@ def test_a_permutation_multiplies_no_more_rows_than_it_must(adata, null, monkeyp
     monkeypatch.setattr(sums, "_sums_of_block", counted)
     few = adata[: int(0.7 * adata.n_obs)].copy()  # conditions of different sizes
     lazy = in_chunks(few, "dense", (10, -1))
-    observations = pooled.pooled(pull(lazy, "condition").matrices, null)
-    settings = Settings(3, (2, 2), n_components=2, standardize="within" if null == "connectivity" else None)
+    observations = as_permutable(pull(lazy, "condition").matrices, null)
+    standardize = "within" if null == "connectivity" else None
+    settings = DiscSettings(GraphSettings(3, standardize=standardize), (2, 2), n_components=2)
     sizes = few.obs["condition"].value_counts(sort=False).to_numpy()
     first = [np.arange(sizes[0]), np.arange(sizes[0], few.n_obs)]
     observations.sigma(first, settings)  # the sums of the conditions as they are come first
@@ -191,9 +192,9 @@ def test_a_permutation_multiplies_no_more_rows_than_it_must(adata, null, monkeyp
         assert sum(multiplied) == min(sizes)
     else:
         assert sum(multiplied) < 0.6 * few.n_obs
-    in_memory = pooled.pooled(pull(few, "condition").matrices, null).sigma(permuted, settings)
+    in_memory = as_permutable(pull(few, "condition").matrices, null).sigma(permuted, settings)
     np.testing.assert_allclose(found, in_memory, atol=1e-10)
     # rows that are drawn several times are no permutation: all of them are summed
     again = [np.random.default_rng(1).integers(0, few.n_obs, size) for size in sizes]
-    in_memory = pooled.pooled(pull(few, "condition").matrices, null).sigma(again, settings)
+    in_memory = as_permutable(pull(few, "condition").matrices, null).sigma(again, settings)
     np.testing.assert_allclose(observations.sigma(again, settings), in_memory, atol=1e-10)

@@ -1,21 +1,25 @@
 """DiSC: groups of features whose connectivity differs between conditions."""
 
-from .algorithm import Settings, as_points, diffusion_maps, feature_walk
-from .analysis import Analysis, Plan, analyse, complete_samples
-from .change_maps import diffusion_change
-from .defaults import Request, neighbors_for, with_search
+from .algorithm import DiscFit, fit_disc
+from .analysis import Analysis, AnalysisOptions, analyse, complete_samples
+from .change_maps import diffusion_change, diffusion_maps
+from .feature_graph import feature_walks
+from .settings import DiscOptions, DiscSettings, GraphOptions, GraphSettings
+from .significance import permutation_test
 
 __all__ = [
     "Analysis",
-    "Plan",
-    "Request",
-    "Settings",
+    "AnalysisOptions",
+    "DiscFit",
+    "DiscOptions",
+    "DiscSettings",
+    "GraphOptions",
+    "GraphSettings",
     "analyse",
-    "as_points",
     "complete_samples",
     "diffusion_change",
     "diffusion_maps",
-    "feature_walk",
-    "neighbors_for",
-    "with_search",
+    "feature_walks",
+    "fit_disc",
+    "permutation_test",
 ]

@@ -1,35 +1,36 @@
-"""DiSC from matrices to groups: settle what is open, find vectors, group features, test and repeat as planned."""
+"""DiSC from matrices to groups of features: fit, group, test and bootstrap, pooled or per subject."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..runtime.progress import bar
 from ..runtime.threads import thread_limits
 from ..stats.samples import sample_counts
-from ..typing import Floats, Ints, Matrix
-from .algorithm import Settings
-from .defaults import Request, choose
+from ..typing import Auto, Floats, Ints, Matrix
+from .algorithm import DiscFit, fit_disc, resolve
 from .feature_groups import FeatureGroups, feature_groups, leading_count
-from .paired import each_subject, stability_over_samples, swap_test, together
+from .paired import average, fit_subjects, stability_over_subjects, swap_test
 from .permutable import Null
+from .settings import DiscOptions, DiscSettings
 from .significance import CHANCE_DRAWS, Significance, chance_sigma, permutation_test, stability
 
-#: observations a sample needs in every condition to stand by itself
+#: observations that a subject needs in every condition to be analysed separately
 MIN_OBS_PER_SUBJECT = 3
+MIN_SUBJECTS = 2
+#: with fewer subjects no progress bar is shown
+MIN_SUBJECTS_FOR_BAR = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to do besides finding the vectors."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalysisOptions:
+    """What to compute besides the fit."""
 
-    request: Request
-    #: everything that is settled; the open numbers are filled in from the data
-    base: Settings
-    n_clusters: int | None = None
+    disc: DiscOptions = field(default_factory=DiscOptions)
+    n_clusters: int | Auto = "auto"
     n_permutations: int = 0
     null: Null = "labels"
     n_bootstraps: int = 0
@@ -37,9 +38,9 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """All results of DiSC."""
+    """All results of DiSC; the walks of the fits are not among them."""
 
-    settings: Settings
+    settings: DiscSettings
     #: conditions × features × components
     vectors: Floats
     #: conditions × components
@@ -48,102 +49,97 @@ class Analysis:
     significance: Significance | None = None
     #: conditions × features
     stability: Floats | None = None
-    #: conditions × features × components, over samples
+    #: conditions × features × components, over subjects
     spread: Floats | None = None
-    #: samples × conditions × components
+    #: subjects × conditions × components
     sigma_each: Floats | None = None
-    #: codes of the samples that were analysed one by one
+    #: codes of the subjects that were analysed separately
     subjects: tuple[int, ...] = ()
 
 
 def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
-    """Return the samples that have enough observations in every condition to be analysed by themselves."""
+    """Return the samples that have enough observations in every condition to be analysed separately."""
     return tuple(int(s) for s in np.flatnonzero((sample_counts(samples) >= MIN_OBS_PER_SUBJECT).all(axis=0)))
 
 
 def analyse(
-    matrices: Sequence[Matrix], plan: Plan, /, *, samples: Sequence[Ints] = (), n_jobs: int | None = None
+    matrices: Sequence[Matrix], options: AnalysisOptions, /, *, samples: Sequence[Ints] = (), n_jobs: int | None = None
 ) -> Analysis:
-    """Run the plan; samples that hold every condition are analysed one by one."""
+    """Run the analysis; if at least two samples are complete, each of them is fitted separately."""
     subjects = complete_samples(samples) if samples else ()
     with thread_limits(matrices[0].shape[1], n_jobs):
-        if len(subjects) >= 2:
-            return _per_sample(matrices, plan, samples, subjects, n_jobs)
-        return _pooled(matrices, plan, samples, n_jobs)
+        if len(subjects) >= MIN_SUBJECTS:
+            return _per_subject(matrices, options, samples, subjects, n_jobs)
+        return _pooled(matrices, options, samples, n_jobs)
 
 
-def _pooled(matrices: Sequence[Matrix], plan: Plan, samples: Sequence[Ints], n_jobs: int | None) -> Analysis:
-    chosen = choose(matrices, plan.request, plan.base)
-    result, settings = chosen.result, chosen.settings
-    null = chance_sigma(matrices, settings, samples=samples) if plan.n_clusters is None else 0.0
-    groups = _groups(result.vectors, result.sigma, plan, [leading_count(s, null=null) for s in result.sigma])
-    significance = None
-    if plan.n_permutations:
+def _pooled(
+    matrices: Sequence[Matrix], options: AnalysisOptions, samples: Sequence[Ints], n_jobs: int | None
+) -> Analysis:
+    fit = fit_disc(matrices, options.disc).without_walks()
+    null = chance_sigma(fit, matrices, samples=samples) if options.n_clusters == "auto" else 0.0
+    groups = _groups(fit.vectors, fit.sigma, [leading_count(s, null=null) for s in fit.sigma], options)
+    significance = stable = None
+    if options.n_permutations:
         significance = permutation_test(
+            _fit_to_test(fit, matrices, options),
             matrices,
-            _settings_to_test(matrices, plan, settings),
-            n_permutations=plan.n_permutations,
-            null=plan.null,
+            n_permutations=options.n_permutations,
+            null=options.null,
             samples=samples,
             n_jobs=n_jobs,
             progress="permutations",
         )
-    stable = None
-    if plan.n_bootstraps:
+    if options.n_bootstraps:
         stable = stability(
+            fit,
             matrices,
-            settings,
             groups,
-            n_bootstraps=plan.n_bootstraps,
+            n_bootstraps=options.n_bootstraps,
             samples=samples,
             n_jobs=n_jobs,
             progress="bootstraps",
         )
-    return Analysis(settings, result.vectors, result.sigma, groups, significance, stable)
+    return Analysis(fit.settings, fit.vectors, fit.sigma, groups, significance, stable)
 
 
-def _settings_to_test(matrices: Sequence[Matrix], plan: Plan, settings: Settings) -> Settings:
-    """Settle the open numbers again for data standardised within conditions: it has other graphs."""
-    if plan.null == "labels" or settings.standardize == "within":
-        return settings
-    return choose(matrices, plan.request, replace(plan.base, standardize="within")).settings
+def _fit_to_test(fit: DiscFit, matrices: Sequence[Matrix], options: AnalysisOptions) -> DiscFit:
+    """Return the fit, or another one to data standardised within conditions, whose graphs and settings differ."""
+    if options.null == "labels" or fit.settings.graph.standardize == "within":
+        return fit
+    return fit_disc(matrices, _within(options.disc)).without_walks()
 
 
-def _per_sample(
+def _within(options: DiscOptions) -> DiscOptions:
+    return replace(options, graph=replace(options.graph, standardize="within"))
+
+
+def _per_subject(
     matrices: Sequence[Matrix],
-    plan: Plan,
+    options: AnalysisOptions,
     samples: Sequence[Ints],
     subjects: Sequence[int],
     n_jobs: int | None,
 ) -> Analysis:
-    base = replace(plan.base, standardize="within") if plan.null == "connectivity" else plan.base
-    taking_part = [np.isin(codes, subjects) for codes in samples]
-    settings = choose(
-        [x[np.flatnonzero(rows)] for x, rows in zip(matrices, taking_part, strict=True)], plan.request, base
-    ).settings
-    results = each_subject(
+    disc = _within(options.disc) if options.null == "connectivity" else options.disc
+    settings = resolve(_rows_of_subjects(matrices, samples, subjects), disc)
+    fits = fit_subjects(
         matrices,
         samples,
         subjects,
         settings,
-        wrap=lambda s: bar(s, desc="samples", disable=len(s) < 10),
+        wrap=lambda s: bar(s, desc="samples", disable=len(s) < MIN_SUBJECTS_FOR_BAR),
     )
-    joint = together(results)
-    chance = swap_test(results, n_permutations=CHANCE_DRAWS, seed=settings.seed, purpose="chance")
-    leading = [leading_count(s, null=float(chance.null_sigma[..., 0].max())) for s in chance.sigma]
-    groups = _groups(joint.mean, joint.sigma, plan, leading)
-    significance = None
-    if plan.n_permutations:
-        significance = swap_test(results, n_permutations=plan.n_permutations, seed=settings.seed, n_jobs=n_jobs)
-    stable = None
-    if plan.n_bootstraps:
-        stable = stability_over_samples(
-            results,
-            groups,
-            n_bootstraps=plan.n_bootstraps,
-            seed=settings.seed,
-            n_jobs=n_jobs,
-            progress="bootstraps",
+    joint = average(fits)
+    chance = swap_test(fits, n_permutations=CHANCE_DRAWS, seed=settings.seed, purpose="chance")
+    null = float(chance.null_sigma[..., 0].max())
+    groups = _groups(joint.mean, joint.sigma, [leading_count(s, null=null) for s in chance.sigma], options)
+    significance = stable = None
+    if options.n_permutations:
+        significance = swap_test(fits, n_permutations=options.n_permutations, seed=settings.seed, n_jobs=n_jobs)
+    if options.n_bootstraps:
+        stable = stability_over_subjects(
+            fits, groups, n_bootstraps=options.n_bootstraps, seed=settings.seed, n_jobs=n_jobs, progress="bootstraps"
         )
     return Analysis(
         settings,
@@ -158,8 +154,12 @@ def _per_sample(
     )
 
 
-def _groups(vectors: Floats, sigma: Floats, plan: Plan, leading: Sequence[int]) -> list[FeatureGroups]:
+def _rows_of_subjects(matrices: Sequence[Matrix], samples: Sequence[Ints], subjects: Sequence[int]) -> list[Matrix]:
+    return [x[np.flatnonzero(np.isin(codes, subjects))] for x, codes in zip(matrices, samples, strict=True)]
+
+
+def _groups(vectors: Floats, sigma: Floats, leading: Sequence[int], options: AnalysisOptions) -> list[FeatureGroups]:
     return [
-        feature_groups(v, s, n_clusters=plan.n_clusters, n_leading=r, seed=plan.base.seed)
+        feature_groups(v, s, n_clusters=options.n_clusters, n_leading=r, seed=options.disc.graph.seed)
         for v, s, r in zip(vectors, sigma, leading, strict=True)
     ]

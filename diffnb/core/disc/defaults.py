@@ -1,132 +1,112 @@
-"""Defaults that look at the data: how many neighbours, which graph, how many eigenvectors.
+"""Defaults that depend on the data: how many neighbours, which graph, how many eigenvectors.
 
-The sweep behind every number here is `benchmarks/defaults.py`; docs/validation/defaults.md shows the results.
+The sweep behind every number here is `benchmarks/defaults.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from ..spectral.distances import Metric
-from ..spectral.eigen import walk_eigenvectors
 from ..spectral.feature_knn import search_for
 from ..spectral.points import Columns
-from ..typing import Floats, Matrix
-from .algorithm import Disc, GraphKind, Settings, as_points, feature_walk, from_walks, kept_neighbors, limited
+from ..typing import Floats
+from .settings import GraphKind, GraphOptions, GraphSettings, kept_neighbors
 
-#: more neighbours than this blur groups of 25 features, fewer lose the gap in σ
-NEIGHBORS = 25
-#: eigenvectors of the other conditions to project off where the spectrum is smooth, and at least where it is not
-EIGENVECTORS, AT_LEAST = 20, 10
-#: and of all other conditions together where the spectrum is smooth
-TOGETHER = 60
-#: how far down the spectrum a gap is looked for
-MOST_EIGENVECTORS = 40
-#: a dense graph holds several p × p arrays: 200 MB each at this many features
-DENSE_FEATURES = 5000
-#: features are on one scale when the 90 % quantile of their lengths is below this many times the 10 % one
-ONE_SCALE = 3.5
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the user settled and what is left to the data (`None`, or `"auto"` for the graph and its neighbours)."""
-
-    graph: Literal["auto", "dense", "knn"] = "auto"
-    n_neighbors: int | None = None
-    n_eigenvectors: tuple[int, ...] | None = None
-    neighbors: Literal["auto", "exact", "approximate"] = "auto"
+#: with more neighbours groups of 25 features blur, with fewer the gap in σ vanishes
+DEFAULT_NEIGHBORS = 25
+#: eigenvectors of another condition to project off where its spectrum is smooth, and at least where it has a gap
+SMOOTH_EIGENVECTORS, MIN_EIGENVECTORS = 20, 10
+#: and of all other conditions together where spectra are smooth
+SMOOTH_EIGENVECTORS_TOGETHER = 60
+#: eigenvalues among which a gap is searched
+MAX_EIGENVECTORS = 40
+#: a dense graph needs several p × p arrays: 200 MB each at this many features
+MAX_DENSE_FEATURES = 5000
+#: features are on one scale if the 90 % quantile of their lengths is below this many times the 10 % quantile
+MAX_LENGTH_RATIO = 3.5
+#: a gap is a fall in log eigenvalues above both of these: absolute, and relative to the median fall
+MIN_GAP, MIN_GAP_RATIO = 0.15, 8.0
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Settled settings, and the result that was computed on the way to them."""
-
-    settings: Settings
-    result: Disc
+def resolve_graph(points: Sequence[Columns], options: GraphOptions, /) -> GraphSettings:
+    """Resolve what the options leave to the data."""
+    p = points[0].n_features
+    n_neighbors = neighbors_for(p) if options.n_neighbors == "auto" else options.n_neighbors
+    kind = graph_for(points, options.metric) if options.kind == "auto" else options.kind
+    return GraphSettings(
+        n_neighbors,
+        kind,
+        # a dense graph computes every distance
+        search="exact" if kind == "dense" else search_for(points[0], kept_neighbors(n_neighbors, p), options.search),
+        metric=options.metric,
+        standardize=options.standardize,
+        kernel=options.kernel,
+        density_normalize=options.density_normalize,
+        seed=options.seed,
+    )
 
 
 def neighbors_for(n_features: int, /) -> int:
     """Return 25 neighbours, or a fifth of the features where there are few."""
-    return max(1, min(NEIGHBORS, n_features // 5, n_features - 1))
+    return max(1, min(DEFAULT_NEIGHBORS, n_features // 5, n_features - 1))
 
 
 def graph_for(points: Sequence[Columns], metric: Metric, /) -> GraphKind:
     """Return the dense graph for features on one scale, nearest neighbours otherwise or where there are many.
 
-    On one scale every pair of unrelated features is about equally far apart, and a dense kernel averages that
-    flat background out, where nearest neighbours of an unrelated feature are chance. On many scales a long
-    feature reaches all others through the dense kernel, and its nearest neighbours say more.
+    On one scale all pairs of unrelated features are about equally distant. A dense kernel averages over this flat
+    background, whereas the nearest neighbours of an unrelated feature are random. On many scales a long feature
+    connects to all others through the dense kernel, and its nearest neighbours are more informative.
     """
-    if points[0].n_features > DENSE_FEATURES:
+    if points[0].n_features > MAX_DENSE_FEATURES:
         return "knn"
-    return "dense" if metric != "euclidean" or all(_one_scale(c) for c in points) else "knn"
+    return "dense" if metric != "euclidean" or all(_on_one_scale(c) for c in points) else "knn"
 
 
-def _one_scale(points: Columns) -> bool:
+def _on_one_scale(points: Columns) -> bool:
     short, long = np.quantile(np.sqrt(points.norms()), [0.1, 0.9])
-    return bool(long < ONE_SCALE * short)
+    return bool(long < MAX_LENGTH_RATIO * short)
+
+
+def n_eigenvalues_for(n_features: int, /) -> int:
+    """Return how many eigenvalues of a condition `eigenvectors_for` needs."""
+    return max(2, min(MAX_EIGENVECTORS, n_features // 4))
 
 
 def eigenvectors_for(eigenvalues: Floats, n_features: int, n_conditions: int, /) -> int:
     """Return how many eigenvectors of a condition to project off.
 
-    Where one fall of the eigenvalues towers over the others, all before it and a quarter more, because
-    structure that all conditions share must not be left in; at least 10, because structure may be finer than
-    its gap. In a smooth spectrum 20, and fewer where many others are projected off: what they share is taken off
-    by any of them, and with all of them together little would be left. Never more than a twelfth of the features
-    without a gap, nor, the other conditions together, than a third of them.
+    If the eigenvalues have a gap, those before it and a quarter more, because structure that all conditions share must
+    be projected off; at least 10, because structure may be finer than the gap suggests. In a smooth spectrum 20, and
+    fewer with many other conditions: what all share is projected off with any of them, and with all of them together
+    little would remain. Without a gap at most a twelfth of the features; all other conditions together at most a
+    third of them.
     """
-    others = max(1, n_conditions - 1)
-    most = max(1, n_features // (3 * others))
-    few = max(2, n_features // 12)
-    gap = _towering_gap(eigenvalues)
-    if gap:
-        wanted = max(min(AT_LEAST, few), gap + gap // 4)
+    n_others = max(1, n_conditions - 1)
+    largest = max(1, n_features // (3 * n_others))
+    twelfth = max(2, n_features // 12)
+    before_gap = _n_before_gap(eigenvalues)
+    if before_gap:
+        wanted = max(min(MIN_EIGENVECTORS, twelfth), before_gap + before_gap // 4)
     else:
-        wanted = min(EIGENVECTORS, few, max(2, TOGETHER // others))
-    return min(most, len(eigenvalues), wanted)
+        wanted = min(SMOOTH_EIGENVECTORS, twelfth, max(2, SMOOTH_EIGENVECTORS_TOGETHER // n_others))
+    return min(largest, len(eigenvalues), wanted)
 
 
-def _towering_gap(eigenvalues: Floats) -> int:
-    """Return the number of eigenvalues before a fall that towers over the usual one; a smooth spectrum has none."""
+def _n_before_gap(eigenvalues: Floats) -> int:
+    """Return the number of eigenvalues before a fall much larger than the median one; 0 for a smooth spectrum."""
     values = np.maximum(eigenvalues[1:], 1e-12)
     if len(values) < 3:
         return 0
     falls = np.log(values[:-1] / values[1:])
     largest = int(falls.argmax())
-    return largest + 2 if falls[largest] > max(0.15, 8.0 * float(np.median(falls))) else 0
+    return largest + 2 if falls[largest] > max(MIN_GAP, MIN_GAP_RATIO * float(np.median(falls))) else 0
 
 
-def with_search(settings: Settings, points: Columns, asked: Literal["auto", "exact", "approximate"], /) -> Settings:
-    """Settle how neighbours are found; a dense graph has every distance."""
-    if settings.graph == "dense":
-        return replace(settings, neighbors="exact")
-    kept = kept_neighbors(settings.n_neighbors, points.n_features)
-    return replace(settings, neighbors=search_for(points, kept, asked))
-
-
-def choose(matrices: Sequence[Matrix], request: Request, base: Settings, /) -> Chosen:
-    """Settle what was left open, and return the result for the settled values."""
-    points = as_points(matrices, base.standardize)
-    p = points[0].n_features
-    settings = replace(
-        base,
-        n_neighbors=neighbors_for(p) if request.n_neighbors is None else request.n_neighbors,
-        graph=graph_for(points, base.metric) if request.graph == "auto" else request.graph,
-    )
-    settings = with_search(settings, points[0], request.neighbors)
-    walks = [feature_walk(c, settings) for c in points]
-    if request.n_eigenvectors is not None:
-        settings = limited(replace(settings, n_eigenvectors=request.n_eigenvectors), p)
-        return Chosen(settings, from_walks(walks, settings))
-    looked_at = max(2, min(MOST_EIGENVECTORS, p // 4))
-    pairs = [walk_eigenvectors(walk, looked_at, seed=settings.seed) for walk in walks]
-    trivial = 0 if settings.project_trivial else 1
-    counts = tuple(eigenvectors_for(values, p, len(walks)) - trivial for values, _ in pairs)
-    settings = limited(replace(settings, n_eigenvectors=counts), p)
-    return Chosen(settings, from_walks(walks, settings, known=pairs))
+def components_for(n_components: int, n_eigenvectors: Sequence[int], n_features: int, /) -> int:
+    """Limit the number of components to the dimensions that remain after the projection."""
+    remaining = n_features - 1 - max(sum(n_eigenvectors) - own for own in n_eigenvectors)
+    return max(1, min(n_components, remaining))

@@ -9,21 +9,23 @@ from scipy.optimize import linear_sum_assignment
 
 from ..runtime.seeds import generator
 from ..runtime.threads import one_blas_thread
-from ..typing import Bools, Floats, Ints
-from .algorithm import scores
+from ..typing import Auto, Bools, Floats, Ints
+from .algorithm import SIGMA_TIE_TOLERANCE
 
 BACKGROUND = 0
-#: rows looked at for the silhouette; more change its value by less than the gaps between candidates
-SILHOUETTE_ROWS = 2000
-#: relative differences in σ below this are rounding
-TIE_TOLERANCE = 1e-9
-#: most rounds that centres take to settle
-SETTLING_ROUNDS = 20
+#: rows of which the silhouette is computed; more change it by less than candidates differ
+MAX_SILHOUETTE_ROWS = 2000
+#: iterations of k-means after the background has joined the other groups
+MAX_ITERATIONS = 20
+#: a drop in log σ is clear from this share of the largest drop on
+MIN_DROP_SHARE = 0.4
+#: and from this many times the median drop among chance σ on
+MIN_DROP_RATIO = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureGroups:
-    """Group of every feature; 0 is the background, the others are numbered by falling score."""
+    """Group of every feature; 0 is the background, the others are numbered by decreasing score."""
 
     labels: Ints
     scores: Floats
@@ -32,22 +34,22 @@ class FeatureGroups:
 
 
 def leading_count(sigma: Floats, /, *, null: float = 0.0) -> int:
-    """Count the vectors that lead: before the last clear drop in σ, among those above `null`.
+    """Count the leading vectors: those before the last clear drop in σ, among those above `null`.
 
-    A drop is clear when its logarithm is at least 0.4 of the largest one and, where any is, four times the
-    usual one below `null`: the largest alone would stop at the first vector whenever one group is much
-    stronger. `null` is the σ that chance gives: structure shared by all conditions leaves that much behind.
-    Where no σ is above it, no vector leads.
+    A drop is clear if its logarithm is at least 0.4 of the largest one and, where any is, four times the median one
+    below `null`: with the largest drop alone, one group that is much stronger than the others would be the only one.
+    `null` is σ by chance, which structure shared by all conditions gives. If no σ is above it, no vector is leading.
     """
-    # a permutation may be the labels as they are: what is equal but for rounding is not above
-    above = int((sigma > null * (1 + TIE_TOLERANCE)).sum())
+    # a permutation may equal the original labels: σ that differs by rounding is not above
+    above = int((sigma > null * (1 + SIGMA_TIE_TOLERANCE)).sum())
     if len(sigma) < 3 or above <= 1:
         return min(1, above)
     floor = np.finfo(float).tiny
     drops = np.log(np.maximum(sigma[:-1], floor) / np.maximum(sigma[1:], floor))
     candidates = drops[:above]
     below = drops[above:] if above < len(drops) else drops
-    clear = max(0.4 * candidates.max(), min(candidates.max(), 4.0 * float(np.median(below))))
+    largest = candidates.max()
+    clear = max(MIN_DROP_SHARE * largest, min(largest, MIN_DROP_RATIO * float(np.median(below))))
     return int(np.flatnonzero(candidates >= clear)[-1]) + 1
 
 
@@ -56,48 +58,55 @@ def feature_groups(
     sigma: Floats,
     /,
     *,
-    n_clusters: int | None = None,
-    n_leading: int | None = None,
+    n_clusters: int | Auto = "auto",
+    n_leading: int | Auto = "auto",
     seed: int = 0,
 ) -> FeatureGroups:
     """k-means on the rows of the leading vectors, weighted by σ (step 7 of Algorithm 1).
 
-    Features are first parted by the length of their rows into those near the origin and those far out; only
-    the latter are clustered, and then every feature goes to the nearest centre, the background's among them.
-    Plain k-means on all rows would rather cut thousands of background features in two than keep a group of
-    ten. Without `n_clusters`, the number up to 2r + 1 (r leading vectors, each with one or two ends) with the
-    best silhouette is taken.
+    Features are first split by the norm of their rows into those near the origin and those far from it. Only the
+    latter are clustered, and then every feature is assigned to the nearest centre, that of the background included.
+    Plain k-means on all rows would rather split thousands of background features than keep a group of ten. By default
+    the number of groups is the one with the best silhouette up to 2r + 1 (r leading vectors, each with one or two
+    groups at its ends).
     """
-    r = leading_count(sigma) if n_leading is None else n_leading
-    if n_clusters is not None:
+    r = leading_count(sigma) if n_leading == "auto" else n_leading
+    if n_clusters != "auto":
         r = max(1, r)
     length = scores(vectors[:, : max(1, r)], sigma[: max(1, r)])
     if r == 0:
         return FeatureGroups(np.zeros(len(length), dtype=int), length, 0, 1)
     rows = vectors[:, :r] * sigma[:r]
     far = length > _two_means_cut(length)
-    candidates = range(1, 2 * r + 1) if n_clusters is None else (n_clusters - 1,)
+    candidates = range(1, 2 * r + 1) if n_clusters == "auto" else (n_clusters - 1,)
     tried = [_cluster(rows, far, k, seed) for k in candidates]
     fits = [_silhouette(rows, labels, seed) for labels in tried] if len(tried) > 1 else [0.0]
-    ordered = _by_score(_settled(rows, tried[int(np.argmax(fits))]), length)
+    ordered = _by_score(_converged(rows, tried[int(np.argmax(fits))]), length)
     return FeatureGroups(ordered, length, r, int(ordered.max()) + 1)
 
 
+def scores(vectors: Floats, sigma: Floats, /) -> Floats:
+    """Norm of each feature's row in the vectors weighted by σ, divided by the root mean square over features."""
+    lengths = np.sqrt(((vectors * sigma) ** 2).sum(axis=1))
+    typical = np.sqrt((lengths**2).mean())
+    return np.asarray(lengths / typical if typical > 0 else lengths)
+
+
 def _two_means_cut(values: Floats) -> float:
-    """Return where the best split of the values into two groups lies: 2-means on a line, exactly."""
+    """Return the value up to which the lower of the two best groups reaches: exact 2-means in one dimension."""
     ordered = np.sort(values)
     n = len(ordered)
     if n < 2:
         return -np.inf
     left = np.arange(1, n)
     sums = np.cumsum(ordered)
-    # least spread within is most spread between
+    # the smallest variance within is the largest variance between
     between = (sums[:-1] - left / n * sums[-1]) ** 2 / (left * (n - left))
     return float(ordered[int(between.argmax())])
 
 
 def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
-    """Cluster the far rows and give every row to the nearest centre; 0 is the background's."""
+    """Cluster the far rows and assign every row to the nearest centre; 0 is that of the background."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
@@ -105,16 +114,16 @@ def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
     n_groups = min(n_groups, len(np.unique(chosen, axis=0)))
     if n_groups == 0:
         return np.zeros(len(rows), dtype=int)
-    # a handful of columns: threads would only wait for each other
+    # a few columns: more threads would only wait for each other
     with one_blas_thread(), threadpool_limits(limits=1, user_api="openmp"):
         found = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
     return _nearest_centre(rows, np.vstack([rows[~far].mean(axis=0), found]))
 
 
-def _settled(rows: Floats, labels: Ints) -> Ints:
-    """Let centres settle in a few rounds of k-means: one between both sides of the origin moves to one of them."""
+def _converged(rows: Floats, labels: Ints) -> Ints:
+    """Continue k-means on all rows: a centre between both sides of the origin moves to one of them."""
     n_groups = int(labels.max()) + 1
-    for _ in range(SETTLING_ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         if len(np.unique(labels)) < n_groups:
             break
         centres = np.stack([rows[labels == g].mean(axis=0) for g in range(n_groups)])
@@ -135,13 +144,13 @@ def _silhouette(rows: Floats, labels: Ints, seed: int) -> float:
     if not 2 <= n_labels < len(rows):
         return -1.0
     chosen: Ints = np.arange(len(rows))
-    if len(rows) > SILHOUETTE_ROWS:
-        chosen = _some_of_each(labels, SILHOUETTE_ROWS, seed)
+    if len(rows) > MAX_SILHOUETTE_ROWS:
+        chosen = _stratified(labels, MAX_SILHOUETTE_ROWS, seed)
     return float(silhouette_score(rows[chosen], labels[chosen]))
 
 
-def _some_of_each(labels: Ints, size: int, seed: int) -> Ints:
-    """Draw rows so that every group keeps at least some: a plain draw could lose a small one."""
+def _stratified(labels: Ints, size: int, seed: int) -> Ints:
+    """Draw rows of every group: a simple random sample could miss a small one."""
     rng = generator(seed, "subsample")
     groups = [np.flatnonzero(labels == g) for g in np.unique(labels)]
     share = size // len(groups)
@@ -149,7 +158,7 @@ def _some_of_each(labels: Ints, size: int, seed: int) -> Ints:
 
 
 def _by_score(labels: Ints, length: Floats) -> Ints:
-    """Give numbers to the groups: the background stays 0, the others go from the highest mean score down."""
+    """Renumber the groups by decreasing mean score; the background stays 0."""
     groups = np.unique(labels[labels != BACKGROUND])
     means = np.array([length[labels == g].mean() for g in groups])
     renamed = np.zeros(int(labels.max()) + 1, dtype=int)
@@ -158,22 +167,22 @@ def _by_score(labels: Ints, length: Floats) -> Ints:
 
 
 def matched(labels: Ints, reference: Ints, /) -> Ints:
-    """Rename groups so that they overlap those of `reference` most; groups without a partner become −1."""
+    """Renumber groups to overlap most with those of `reference`; groups without a match become −1."""
     counts = np.zeros((labels.max() + 1, reference.max() + 1), dtype=int)
     np.add.at(counts, (labels, reference), 1)
-    mine, theirs = linear_sum_assignment(-counts)
+    own, other = linear_sum_assignment(-counts)
     renamed = np.full(labels.max() + 1, -1)
-    renamed[mine] = theirs
+    renamed[own] = other
     return renamed[labels]
 
 
 def same_group(vectors: Floats, sigma: Floats, reference: FeatureGroups, seed: int, /) -> Floats:
-    """Group features once more and say, as 0 or 1, which fall into their group of `reference` again."""
-    again = feature_groups(
+    """Group features again and return, as 0 or 1, which are in their group of `reference`."""
+    regrouped = feature_groups(
         vectors,
         sigma,
         n_clusters=reference.n_clusters,
         n_leading=min(reference.n_leading, len(sigma)),
         seed=seed,
     )
-    return np.asarray(matched(again.labels, reference.labels) == reference.labels, dtype=float)
+    return np.asarray(matched(regrouped.labels, reference.labels) == reference.labels, dtype=float)

@@ -1,7 +1,7 @@
-"""One DiSC per subject, brought together: aligned vectors, their mean and spread, and a test over subjects.
+"""One fit per subject and their average: aligned vectors, their mean and spread, and a test over subjects.
 
-The paper averages the vectors of 515 subjects as they come (Sec. 4.4). Signs are arbitrary, and vectors of
-nearly equal σ change places between subjects, so here each subject's vectors are first matched to the
+The paper averages the vectors of 515 subjects without aligning them (Sec. 4.4). Signs are arbitrary, and vectors with
+nearly equal σ are in a different order in different subjects. Here the vectors of each subject are first matched to the
 directions that all subjects share.
 """
 
@@ -18,16 +18,17 @@ from ..spectral.eigen import fix_signs
 from ..stats.pvalues import monotone, permutation_pvalues
 from ..stats.resampling import map_draws
 from ..typing import Floats, Ints, Matrix
-from .algorithm import Disc, Settings, disc
+from .algorithm import DiscFit, refit
 from .feature_groups import FeatureGroups, same_group
+from .settings import DiscSettings
 from .significance import Significance
 
 
 @dataclass(frozen=True, slots=True)
-class Subjects:
-    """DiSC over subjects."""
+class SubjectAverage:
+    """Fits of all subjects, averaged."""
 
-    #: conditions × features × components: aligned vectors averaged over subjects; a length below 1 means they disagree
+    #: conditions × features × components: mean of the aligned vectors; its norm is below 1 where subjects disagree
     mean: Floats
     #: conditions × features × components: standard deviation over subjects
     spread: Floats
@@ -37,62 +38,61 @@ class Subjects:
     sigma_each: Floats
 
 
-def each_subject(
+def fit_subjects(
     matrices: Sequence[Matrix],
     samples: Sequence[Ints],
     subjects: Sequence[int],
-    settings: Settings,
+    settings: DiscSettings,
     /,
     *,
     wrap: Callable[[Sequence[int]], Sequence[int]] = lambda s: s,
-) -> list[Disc]:
-    """DiSC of every subject by itself; `wrap` may show progress."""
+) -> list[DiscFit]:
+    """Fit every subject separately, without keeping the walks; `wrap` may show progress."""
     return [
-        disc(
-            [x[np.flatnonzero(codes == subject)] for x, codes in zip(matrices, samples, strict=True)],
-            settings,
-        )
+        refit(
+            [x[np.flatnonzero(codes == subject)] for x, codes in zip(matrices, samples, strict=True)], settings
+        ).without_walks()
         for subject in wrap(subjects)
     ]
 
 
-def together(results: Sequence[Disc], /) -> Subjects:
+def average(fits: Sequence[DiscFit], /) -> SubjectAverage:
     """Align the vectors of all subjects and average them."""
-    n_conditions = len(results[0].sigma)
-    shared = [_shared([(r.vectors[m], r.sigma[m]) for r in results]) for m in range(n_conditions)]
+    n_conditions = len(fits[0].sigma)
+    shared = [_shared([(fit.vectors[m], fit.sigma[m]) for fit in fits]) for m in range(n_conditions)]
     aligned = np.stack(
-        [np.stack([_aligned(r.vectors[m], directions) for r in results]) for m, (_, directions) in enumerate(shared)]
+        [np.stack([_aligned(fit.vectors[m], directions) for fit in fits]) for m, (_, directions) in enumerate(shared)]
     )
-    return Subjects(
+    return SubjectAverage(
         mean=aligned.mean(axis=1),
         spread=aligned.std(axis=1),
         sigma=np.stack([sigma for sigma, _ in shared]),
-        sigma_each=np.stack([r.sigma for r in results]),
+        sigma_each=np.stack([fit.sigma for fit in fits]),
     )
 
 
 def _shared(found: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
-    """Directions that subjects share: singular pairs of all σ-weighted vectors side by side."""
+    """Directions that subjects share: singular pairs of all their vectors, weighted by σ."""
     count = found[0][0].shape[1]
     weighted = np.hstack([vectors * sigma for vectors, sigma in found]) / np.sqrt(len(found))
     directions, levels, _ = np.linalg.svd(weighted, full_matrices=False)
     return levels[:count], fix_signs(directions[:, :count])
 
 
-def _from_one(sigma: Floats) -> Floats:
+def _relative_to_first(sigma: Floats) -> Floats:
     return np.asarray(sigma / sigma[0]) if sigma[0] > 0 else sigma
 
 
 def _aligned(vectors: Floats, directions: Floats) -> Floats:
-    """Order and turn a subject's vectors to fit the shared directions."""
+    """Reorder the vectors of a subject and flip their signs to match the shared directions."""
     cosines = directions.T @ vectors
-    wanted, taken = linear_sum_assignment(-np.abs(cosines))
-    signs = np.where(cosines[wanted, taken] < 0, -1.0, 1.0)
-    return vectors[:, taken] * signs
+    wanted, matched = linear_sum_assignment(-np.abs(cosines))
+    signs = np.where(cosines[wanted, matched] < 0, -1.0, 1.0)
+    return vectors[:, matched] * signs
 
 
 def swap_test(
-    results: Sequence[Disc],
+    fits: Sequence[DiscFit],
     /,
     *,
     n_permutations: int,
@@ -101,33 +101,33 @@ def swap_test(
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Significance:
-    """Test how well subjects agree by exchanging, in whole subjects, which condition is which.
+    """Test how well subjects agree by permuting the labels of the conditions within every subject.
 
-    The statistic is the level of the shared directions with the σ of every subject and condition scaled to
-    begin at 1: 1 where all agree. Without that scaling the condition with the larger σ would hide the other.
-    A subject's vectors for one condition do not depend on what the others are called, so nothing is computed
-    anew: only the bringing together is repeated.
+    The statistic is the level of the shared directions, with the σ of every subject and condition divided by its
+    largest: 1 where all agree. Otherwise the condition with the larger σ would mask the other. The vectors of a
+    subject do not depend on how its conditions are labelled, so no fit is repeated, only their combination.
     """
-    n_conditions = len(results[0].sigma)
+    n_conditions = len(fits[0].sigma)
 
-    def shared_sigma(order: Sequence[Ints]) -> Floats:
+    def shared_sigma(orders: Sequence[Ints]) -> Floats:
+        assigned = list(zip(fits, orders, strict=True))
         return np.stack(
             [
-                _shared([(r.vectors[o[m]], _from_one(r.sigma[o[m]])) for r, o in zip(results, order, strict=True)])[0]
+                _shared([(fit.vectors[o[m]], _relative_to_first(fit.sigma[o[m]])) for fit, o in assigned])[0]
                 for m in range(n_conditions)
             ]
         )
 
     def draw(rng: np.random.Generator) -> Floats:
-        return shared_sigma([rng.permutation(n_conditions) for _ in results])
+        return shared_sigma([rng.permutation(n_conditions) for _ in fits])
 
-    observed = shared_sigma([np.arange(n_conditions)] * len(results))
+    observed = shared_sigma([np.arange(n_conditions)] * len(fits))
     null = np.stack(map_draws(draw, draws(seed, purpose, n_permutations), n_jobs=n_jobs, progress=progress))
     return Significance(observed, monotone(permutation_pvalues(observed, null)), null)
 
 
-def stability_over_samples(
-    results: Sequence[Disc],
+def stability_over_subjects(
+    fits: Sequence[DiscFit],
     groups: Sequence[FeatureGroups],
     /,
     *,
@@ -136,11 +136,11 @@ def stability_over_samples(
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Floats:
-    """Share of bootstrap draws of subjects in which a feature falls into its own group again (0–1)."""
+    """Share of bootstrap draws of subjects in which a feature is in its own group again (0–1)."""
 
     def draw(rng: np.random.Generator) -> Floats:
-        joint = together([results[i] for i in rng.integers(len(results), size=len(results))])
-        return np.stack([same_group(joint.mean[m], joint.sigma[m], group, seed) for m, group in enumerate(groups)])
+        drawn = average([fits[i] for i in rng.integers(len(fits), size=len(fits))])
+        return np.stack([same_group(drawn.mean[m], drawn.sigma[m], group, seed) for m, group in enumerate(groups)])
 
     found = map_draws(draw, draws(seed, "bootstraps", n_bootstraps), n_jobs=n_jobs, progress=progress)
     return np.asarray(np.mean(found, axis=0))

@@ -1,4 +1,4 @@
-"""Observations of all conditions, ready to be dealt anew: in memory, or summed up as they are read."""
+"""σ of permuted observations, from data in memory or from sums over chunked data."""
 
 from __future__ import annotations
 
@@ -18,37 +18,46 @@ from ..arrays.row_chunks import Chunked, stacked
 from ..runtime import budget
 from ..spectral.points import Columns
 from ..typing import Floats, Ints, Matrix
-from .algorithm import Settings, disc, feature_walk, from_walks, points_from_sums
+from .algorithm import fit_walks, refit
+from .feature_graph import feature_walk, points_from_stats
+from .settings import DiscSettings
 
 Null: TypeAlias = Literal["labels", "connectivity"]
 
 
-class Pooled(Protocol):
-    """Gives σ of conditions that are made of any rows, numbered across conditions."""
+class Permutable(Protocol):
+    """Observations of all conditions that can be assigned to conditions in any way."""
 
-    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
-        """σ of the conditions that these rows make."""
+    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
+        """σ if these rows, numbered across conditions, make up each condition."""
         ...
 
 
-def pooled(matrices: Sequence[Matrix], null: Null, /, *, samples: Sequence[Ints] = ()) -> Pooled:
-    """Prepare observations to be dealt; with `samples`, only whole samples will be."""
+def as_permutable(matrices: Sequence[Matrix], null: Null, /, *, samples: Sequence[Ints] = ()) -> Permutable:
+    """Prepare observations to be permuted; with `samples`, only whole samples can be.
+
+    Under the null of connectivity, observations are standardised within their original condition first.
+    """
     if gram_fits(matrices[0]):
         return _Summed.of(matrices, null, samples)
     return _Stacked.of(matrices, null)
 
 
+def _sigma_of_points(points: Sequence[Columns], settings: DiscSettings) -> Floats:
+    return fit_walks([feature_walk(c, settings.graph) for c in points], settings).sigma
+
+
 @dataclass(frozen=True, slots=True)
 class _Stacked:
-    """Those of a condition keep its mean and scale under the null of connectivity."""
+    """Observations as matrices."""
 
-    #: observations of all conditions under each other, or one part per condition where that would make it dense
+    #: those of all conditions stacked, or one part per condition where standardising would make sparse data dense
     parts: tuple[Affine, ...]
 
     @classmethod
     def of(cls, matrices: Sequence[Matrix], null: Null) -> _Stacked:
         if null == "labels":
-            return cls((Affine(_under_each_other(matrices)),))
+            return cls((Affine(_stacked(matrices)),))
         parts = [
             standardized(x, mean, inverse(np.sqrt(variance)))
             for x, (mean, variance) in zip(matrices, moments_of_each(matrices), strict=True)
@@ -57,39 +66,36 @@ class _Stacked:
             return cls(tuple(parts))
         return cls((Affine(np.concatenate([part.x for part in parts])),))
 
-    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
-        """σ of the conditions that these rows make."""
+    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
+        """σ if these rows, numbered across conditions, make up each condition."""
         if len(self.parts) == 1 and self.parts[0].map.is_identity:
             x: Any = self.parts[0].x
-            return disc([x[r] for r in rows], settings).sigma
-        points = [self._columns(r) for r in rows]
-        return from_walks([feature_walk(c, settings) for c in points], settings).sigma
+            return refit([x[r] for r in rows], settings).sigma
+        return _sigma_of_points([self._columns(r) for r in rows], settings)
 
     def _columns(self, rows: Ints) -> Columns:
-        chosen = []
-        for mine, part in zip(_by_condition(rows, [part.n_obs for part in self.parts]), self.parts, strict=True):
-            if mine.size:
-                chosen.append(Affine(part.x[mine], part.map))
-        return Columns(tuple(chosen), within=True)
+        by_condition = _by_condition(rows, [part.n_obs for part in self.parts])
+        parts = [Affine(part.x[r], part.map) for r, part in zip(by_condition, self.parts, strict=True) if r.size]
+        return Columns(tuple(parts), within=True)
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Rows that are dealt to a condition, of all rows or of those of one condition."""
+    """Rows that a permutation assigns to a condition, from the rows of one whole."""
 
-    dealt: int
-    of: int
+    assigned: int
+    whole: int
     x: Chunked
 
 
 @dataclass(frozen=True, slots=True)
 class _Summed:
-    """Data that is read in runs: what the dealt rows sum up to comes from one pass, or from sums by sample."""
+    """Sums over chunked data: those of a permutation take one pass, or follow from sums by sample."""
 
     matrices: Sequence[Chunked]
-    #: of each condition under the null of connectivity
+    #: of each original condition under the null of connectivity; otherwise empty
     maps: list[AffineMap]
-    #: per condition, the sample of each row, and what samples sum up to; empty where rows are dealt
+    #: per condition, the sample of each row, and the sums of each sample; empty where single rows are permuted
     samples: Sequence[Ints]
     by_sample: list[dict[int, GramStats]]
 
@@ -100,89 +106,90 @@ class _Summed:
             gram_stats(matrices)
             for mean, variance in moments_of_each(matrices):
                 maps.append(AffineMap(mean, inverse(np.sqrt(variance))))
-        n_sums = sum(len(np.unique(codes)) for codes in samples)
-        if not n_sums or not budget.fits(8 * n_sums * matrices[0].shape[1] ** 2):
+        n_samples = sum(len(np.unique(codes)) for codes in samples)
+        if not n_samples or not budget.fits(8 * n_samples * matrices[0].shape[1] ** 2):
             return cls(matrices, maps, (), [])
         # once for all tests of one analysis, which has one set of samples
-        return cls(
-            matrices, maps, samples, matrices[0].cached("by_sample", partial(_sums_by_sample, matrices, samples))
-        )
+        by_sample = matrices[0].cached("by_sample", partial(_stats_by_sample, matrices, samples))
+        return cls(matrices, maps, samples, by_sample)
 
-    def sigma(self, rows: Sequence[Ints], settings: Settings) -> Floats:
-        """σ of the conditions that these rows make."""
+    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
+        """σ if these rows, numbered across conditions, make up each condition."""
         conditions = [self._from_samples(r) for r in rows] if self.by_sample else self._from_rows(rows)
         if self.maps:
             points = [Columns(parts, within=True) for parts in conditions]
         else:
-            points = points_from_sums(conditions, settings.standardize)
-        return from_walks([feature_walk(c, settings) for c in points], settings).sigma
+            points = points_from_stats(conditions, settings.graph.standardize)
+        return _sigma_of_points(points, settings)
 
     def _from_samples(self, rows: Ints) -> tuple[GramStats, ...]:
-        mine = _by_condition(rows, [x.shape[0] for x in self.matrices])
+        by_condition = _by_condition(rows, [x.shape[0] for x in self.matrices])
         return tuple(
-            self._moved(sums[int(code)], condition)
-            for condition, (r, codes, sums) in enumerate(zip(mine, self.samples, self.by_sample, strict=True))
+            self._mapped(stats[int(code)], condition)
+            for condition, (r, codes, stats) in enumerate(zip(by_condition, self.samples, self.by_sample, strict=True))
             for code in np.unique(codes[r])
         )
 
     def _from_rows(self, rows: Sequence[Ints]) -> list[tuple[GramStats, ...]]:
         if not self.maps:
             whole = stacked(self.matrices)
-            pieces = [_Piece(dealt, 0, whole[r]) for dealt, r in enumerate(rows)]
-            return [(sums,) for sums in self._sums(pieces, [gram_stats(self.matrices)], rows)]
+            pieces = [_Piece(assigned, 0, whole[r]) for assigned, r in enumerate(rows)]
+            return [(stats,) for stats in self._stats(pieces, [gram_stats(self.matrices)], rows)]
         sizes = [x.shape[0] for x in self.matrices]
         pieces = [
-            _Piece(dealt, condition, x[mine])
-            for dealt, r in enumerate(rows)
-            for condition, (x, mine) in enumerate(zip(self.matrices, _by_condition(r, sizes), strict=True))
-            if mine.size
+            _Piece(assigned, condition, x[own])
+            for assigned, r in enumerate(rows)
+            for condition, (x, own) in enumerate(zip(self.matrices, _by_condition(r, sizes), strict=True))
+            if own.size
         ]
-        found = self._sums(pieces, [[sums] for sums in gram_stats(self.matrices)], rows)
+        found = self._stats(pieces, [[stats] for stats in gram_stats(self.matrices)], rows)
         return [
-            tuple(self._moved(s, piece.of) for piece, s in zip(pieces, found, strict=True) if piece.dealt == dealt)
-            for dealt in range(len(rows))
+            tuple(
+                self._mapped(stats, piece.whole)
+                for piece, stats in zip(pieces, found, strict=True)
+                if piece.assigned == assigned
+            )
+            for assigned in range(len(rows))
         ]
 
-    def _sums(self, pieces: list[_Piece], wholes: list[list[GramStats]], rows: Sequence[Ints]) -> list[GramStats]:
-        """Sum up all pieces but the largest of each whole, which is what the others leave of it."""
-        if not _is_deal(rows, sum(x.shape[0] for x in self.matrices)):
+    def _stats(self, pieces: list[_Piece], wholes: list[list[GramStats]], rows: Sequence[Ints]) -> list[GramStats]:
+        """Sum all pieces but the largest of each whole, whose sums are those of the whole minus the others."""
+        if not _is_permutation(rows, sum(x.shape[0] for x in self.matrices)):
             return gram_stats([piece.x for piece in pieces])
         numbers = range(len(pieces))
-        of_whole = [[i for i in numbers if pieces[i].of == whole] for whole in range(len(wholes))]
-        largest = [max(mine, key=lambda i: pieces[i].x.shape[0]) for mine in of_whole]
+        by_whole = [[i for i in numbers if pieces[i].whole == whole] for whole in range(len(wholes))]
+        largest = [max(own, key=lambda i: pieces[i].x.shape[0]) for own in by_whole]
         others = [i for i in numbers if i not in largest]
         found = dict(zip(others, gram_stats([pieces[i].x for i in others]), strict=True))
-        for whole, mine, left in zip(wholes, of_whole, largest, strict=True):
-            found[left] = remainder(whole, [found[i] for i in mine if i != left])
+        for whole, own, last in zip(wholes, by_whole, largest, strict=True):
+            found[last] = remainder(whole, [found[i] for i in own if i != last])
         return [found[i] for i in numbers]
 
-    def _moved(self, sums: GramStats, condition: int) -> GramStats:
-        if not self.maps:
-            return sums
-        return replace(sums, map=self.maps[condition])
+    def _mapped(self, stats: GramStats, condition: int) -> GramStats:
+        return replace(stats, map=self.maps[condition]) if self.maps else stats
 
 
-def _sums_by_sample(matrices: Sequence[Chunked], samples: Sequence[Ints]) -> list[dict[int, GramStats]]:
-    wanted = [(c, int(code)) for c, codes in enumerate(samples) for code in np.unique(codes)]
+def _stats_by_sample(matrices: Sequence[Chunked], samples: Sequence[Ints]) -> list[dict[int, GramStats]]:
+    wanted = [(condition, int(code)) for condition, codes in enumerate(samples) for code in np.unique(codes)]
     found = gram_stats([matrices[c][np.flatnonzero(samples[c] == code)] for c, code in wanted])
     by_sample: list[dict[int, GramStats]] = [{} for _ in matrices]
-    for (condition, code), sums in zip(wanted, found, strict=True):
-        by_sample[condition][code] = sums
+    for (condition, code), stats in zip(wanted, found, strict=True):
+        by_sample[condition][code] = stats
     return by_sample
 
 
-def _is_deal(rows: Sequence[Ints], n_obs: int) -> bool:
-    """Say whether every observation is dealt once, and none left out."""
+def _is_permutation(rows: Sequence[Ints], n_obs: int) -> bool:
+    """Return whether every observation is assigned exactly once."""
     return bool((np.bincount(np.concatenate(list(rows)), minlength=n_obs) == 1).all())
 
 
 def _by_condition(rows: Ints, sizes: Sequence[int]) -> list[Ints]:
-    """Part rows that are numbered across conditions by condition, each numbered in its own."""
+    """Split rows that are numbered across conditions by condition, and number them within it."""
     edges = np.cumsum([0, *sizes])
     return [rows[(rows >= a) & (rows < b)] - a for a, b in pairwise(edges)]
 
 
-def _under_each_other(matrices: Sequence[Matrix]) -> Matrix:
+def _stacked(matrices: Sequence[Matrix]) -> Matrix:
     if isinstance(matrices[0], Chunked):
         return stacked(matrices)
     if sp.issparse(matrices[0]):

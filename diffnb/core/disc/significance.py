@@ -1,4 +1,4 @@
-"""How sure DiSC can be: permutation p-values for σ, bootstrap stability of feature groups."""
+"""Significance and stability of a fit: permutation p-values of σ, bootstrap stability of feature groups."""
 
 from __future__ import annotations
 
@@ -11,29 +11,31 @@ from ..runtime.seeds import draws
 from ..stats.pvalues import monotone, permutation_pvalues
 from ..stats.resampling import bootstrap_rows, map_draws, permuted_rows, permuted_samples
 from ..typing import Floats, Ints, Matrix
-from .algorithm import Settings, disc
+from .algorithm import SIGMA_TIE_TOLERANCE, DiscFit, refit
 from .feature_groups import FeatureGroups, same_group
-from .permutable import Null, pooled
+from .permutable import Null, as_permutable
 
-#: deals of the labels behind the number of feature groups; fewer where each is long
+#: permutations of the labels that decide the number of feature groups
 CHANCE_DRAWS = 3
+#: with more features each of them takes long, and one has to do
+MAX_FEATURES_CHANCE_DRAWS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """σ as tested, against σ of permuted labels."""
+    """σ as tested, and σ of permuted labels."""
 
-    #: conditions × components; under the connectivity null, of data standardised within conditions
+    #: conditions × components; under the null of connectivity, of data standardised within conditions
     sigma: Floats
-    #: conditions × components, rising with the component
+    #: conditions × components, non-decreasing with the component
     pvals: Floats
     #: permutations × conditions × components
     null_sigma: Floats
 
 
 def permutation_test(
+    fit: DiscFit,
     matrices: Sequence[Matrix],
-    settings: Settings,
     /,
     *,
     n_permutations: int,
@@ -42,47 +44,47 @@ def permutation_test(
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Significance:
-    """Compare σ with its values after dealing the labels anew.
+    """Compare σ of a fit to these matrices with its values for permuted labels.
 
-    `null="labels"` asks for any difference between conditions. `null="connectivity"` standardises every
-    feature within its condition first, and again after each deal, so that a shift or a change of scale alone
-    is no difference. With `samples`, whole samples are dealt.
+    `null="labels"` tests for any difference between conditions. `null="connectivity"` standardises every feature
+    within its condition first, and again after each permutation, so that shifts and changes of scale are no
+    differences; the fit must be standardised within conditions, too. With `samples`, whole samples are permuted.
     """
-    if null == "connectivity":
-        settings = replace(settings, standardize="within")
-    observations = pooled(matrices, null, samples=samples)
+    if null == "connectivity" and fit.settings.graph.standardize != "within":
+        raise ValueError("null='connectivity' tests a fit with standardize='within'.")
+    observations = as_permutable(matrices, null, samples=samples)
     sizes = [x.shape[0] for x in matrices]
-    observed = disc(matrices, settings).sigma
 
     def draw(rng: np.random.Generator) -> Floats:
-        rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
-        return observations.sigma(rows, settings)
+        return observations.sigma(_permuted(sizes, samples, rng), fit.settings)
 
-    null_sigma = np.stack(
-        map_draws(draw, draws(settings.seed, "permutations", n_permutations), n_jobs=n_jobs, progress=progress)
-    )
-    pvals = monotone(permutation_pvalues(observed, null_sigma))
-    return Significance(observed, pvals, null_sigma)
+    seeds = draws(fit.settings.seed, "permutations", n_permutations)
+    null_sigma = np.stack(map_draws(draw, seeds, n_jobs=n_jobs, progress=progress))
+    pvals = permutation_pvalues(fit.sigma, null_sigma, tolerance=SIGMA_TIE_TOLERANCE)
+    return Significance(fit.sigma, monotone(pvals), null_sigma)
 
 
-def chance_sigma(matrices: Sequence[Matrix], settings: Settings, /, *, samples: Sequence[Ints] = ()) -> float:
-    """Return the largest σ of a few deals of the labels: what chance and shared structure leave behind."""
-    observations = pooled(matrices, "labels", samples=samples)
+def chance_sigma(fit: DiscFit, matrices: Sequence[Matrix], /, *, samples: Sequence[Ints] = ()) -> float:
+    """Return the largest σ of a few permutations of the labels: what chance and shared structure give."""
+    observations = as_permutable(matrices, "labels", samples=samples)
     sizes = [x.shape[0] for x in matrices]
-    small = replace(settings, n_components=1)
+    settings = replace(fit.settings, n_components=1)
 
     def draw(rng: np.random.Generator) -> float:
-        rows = permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
-        return float(observations.sigma(rows, small).max())
+        return float(observations.sigma(_permuted(sizes, samples, rng), settings).max())
 
-    n_draws = CHANCE_DRAWS if matrices[0].shape[1] <= 1000 else 1
-    # another stream than the permutations', so that asking for p-values changes no groups
+    n_draws = CHANCE_DRAWS if matrices[0].shape[1] <= MAX_FEATURES_CHANCE_DRAWS else 1
+    # another stream than that of the permutations, so that p-values do not change the groups
     return max(map_draws(draw, draws(settings.seed, "chance", n_draws)))
 
 
+def _permuted(sizes: Sequence[int], samples: Sequence[Ints], rng: np.random.Generator) -> list[Ints]:
+    return permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
+
+
 def stability(
+    fit: DiscFit,
     matrices: Sequence[Matrix],
-    settings: Settings,
     groups: Sequence[FeatureGroups],
     /,
     *,
@@ -91,14 +93,15 @@ def stability(
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Floats:
-    """Share of bootstrap draws in which a feature falls into its own group again, per condition (0–1)."""
-    rows_of = list(samples) if samples else [None] * len(matrices)
+    """Share of bootstrap draws in which a feature is in its own group again, per condition (0–1)."""
+    settings = fit.settings
+    samples_of = list(samples) if samples else [None] * len(matrices)
 
     def draw(rng: np.random.Generator) -> Floats:
-        chosen = [bootstrap_rows(x.shape[0], rng, samples=s) for x, s in zip(matrices, rows_of, strict=True)]
-        result = disc([x[r] for x, r in zip(matrices, chosen, strict=True)], settings)
+        rows = [bootstrap_rows(x.shape[0], rng, samples=s) for x, s in zip(matrices, samples_of, strict=True)]
+        drawn = refit([x[r] for x, r in zip(matrices, rows, strict=True)], settings)
         return np.stack(
-            [same_group(result.vectors[m], result.sigma[m], group, settings.seed) for m, group in enumerate(groups)]
+            [same_group(drawn.vectors[m], drawn.sigma[m], group, settings.seed) for m, group in enumerate(groups)]
         )
 
     found = map_draws(draw, draws(settings.seed, "bootstraps", n_bootstraps), n_jobs=n_jobs, progress=progress)

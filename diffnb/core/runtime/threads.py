@@ -86,7 +86,7 @@ _lock = Lock()
 def _one_thread(libraries: Sequence[Any]) -> Iterator[None]:
     """Limit libraries to one thread until the last of all nested or concurrent contexts has ended.
 
-    The number of threads is a property of the process, and every panel computes in a thread of its own. If each
+    The number of threads is a property of the process, and every panel computes in a separate thread. If each
     context restored the number that it found, the last one to end could restore the one thread of another.
     """
     limited: list[Any] = []

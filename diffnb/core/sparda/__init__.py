@@ -1,7 +1,19 @@
 """PDA and SPARDA: the (sparse) projection along which two populations differ most."""
 
-from .cross_validation import FOLDS, n_folds
+from .cross_validation import DEFAULT_FOLDS, n_folds
 from .divergence import DIVERGENCES
-from .fit import MOST_RELAXED, Projection, Settings, along, sparda
+from .fit import MAX_RELAXED_FEATURES, Projection, SpardaFit, SpardaOptions, fit_sparda, project_others
+from .significance import divergence_test
 
-__all__ = ["DIVERGENCES", "FOLDS", "MOST_RELAXED", "Projection", "Settings", "along", "n_folds", "sparda"]
+__all__ = [
+    "DEFAULT_FOLDS",
+    "DIVERGENCES",
+    "MAX_RELAXED_FEATURES",
+    "Projection",
+    "SpardaFit",
+    "SpardaOptions",
+    "divergence_test",
+    "fit_sparda",
+    "n_folds",
+    "project_others",
+]

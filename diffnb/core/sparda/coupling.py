@@ -1,7 +1,7 @@
 """Optimal transport on a line: the exact coupling of two sorted samples of any sizes.
 
 The optimal coupling of sorted samples u₁ ≤ … ≤ uₙ and v₁ ≤ … ≤ vₘ pairs equal quantiles, whatever the values
-are. So it is laid out once per pair of sizes, and serves any number of projections.
+are. So it depends on the two sizes only, and one coupling serves any number of projections.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ import numpy as np
 
 from ..typing import Bools, Floats, Ints
 
-#: neighbours in a sorted sample that are nearer than this share of its range are equal but for rounding
-SAME = 1e-11
+#: neighbours in a sorted sample that differ by less than this share of its range are tied
+MAX_TIE_SHARE_OF_RANGE = 1e-11
 
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """Runs of equal quantiles: which of the sorted first sample meets which of the second, with what mass."""
+    """Segments of equal quantiles: the pair of sorted observations that each segment joins, and its mass."""
 
     n_left: int
     n_right: int
     #: per segment, the position in the sorted first and second sample
     left: Ints
     right: Ints
-    #: mass of every segment; all together 1
+    #: mass of every segment; they sum to 1
     weight: Floats
     #: per observation, its first segment
     left_starts: Ints
@@ -33,7 +33,7 @@ class Coupling:
 
     @classmethod
     def of(cls, n_left: int, n_right: int, /) -> Coupling:
-        """Merge the grids {i·m} and {j·n} into at most n + m − 1 segments, in whole numbers."""
+        """Merge the grids {i·m} and {j·n} into at most n + m − 1 segments, in integers."""
         ends = np.union1d(np.arange(1, n_left + 1) * n_right, np.arange(1, n_right + 1) * n_left)
         starts = np.concatenate([[0], ends[:-1]])
         left, right = starts // n_right, starts // n_left
@@ -49,7 +49,7 @@ class Coupling:
 
     @property
     def one_to_one(self) -> bool:
-        """Both samples have the same size."""
+        """Whether both samples have the same size."""
         return self.n_left == self.n_right
 
     def differences(self, u: Floats, v: Floats, /) -> Floats:
@@ -58,31 +58,31 @@ class Coupling:
             return u - v
         return u[:, self.left] - v[:, self.right]
 
-    def gathered(self, moved: Floats, /) -> tuple[Floats, Floats]:
-        """Return sums over the segments of every observation of the first and of the second sample."""
+    def segment_sums(self, values: Floats, /) -> tuple[Floats, Floats]:
+        """Sum values of segments over those of every observation of the first and of the second sample."""
         if self.one_to_one:
-            return moved, moved
+            return values, values
         return (
-            np.add.reduceat(moved, self.left_starts, axis=1),
-            np.add.reduceat(moved, self.right_starts, axis=1),
+            np.add.reduceat(values, self.left_starts, axis=1),
+            np.add.reduceat(values, self.right_starts, axis=1),
         )
 
 
 def wasserstein(u: Floats, v: Floats, /, *, power: int = 2) -> float:
     """Return W₂² (or W₁ with `power=1`) of two samples of numbers."""
     coupling = Coupling.of(len(u), len(v))
-    moved = coupling.differences(np.sort(u)[None], np.sort(v)[None])
-    return float((np.abs(moved) ** power @ coupling.weight)[0])
+    differences = coupling.differences(np.sort(u)[None], np.sort(v)[None])
+    return float((np.abs(differences) ** power @ coupling.weight)[0])
 
 
-def even_over_ties(ordered: Floats, slopes: Floats, /) -> Floats:
-    """Give equal observations the same slope, their mean, so that the order of a sort decides nothing.
+def average_over_ties(ordered: Floats, slopes: Floats, /) -> Floats:
+    """Give tied observations the mean of their slopes, so that the result does not depend on how a sort orders ties.
 
-    Counts are full of ties. Both arguments are rows in sorted order.
+    Counts have many ties. Both arguments are rows in sorted order.
     """
     if ordered.shape[1] < 2:
         return slopes
-    tied: Bools = np.diff(ordered, axis=1) <= SAME * (ordered[:, -1:] - ordered[:, :1])
+    tied: Bools = np.diff(ordered, axis=1) <= MAX_TIE_SHARE_OF_RANGE * (ordered[:, -1:] - ordered[:, :1])
     rows = np.flatnonzero(tied.any(axis=1))
     if not rows.size:
         return slopes

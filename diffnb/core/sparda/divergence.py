@@ -1,7 +1,7 @@
-"""Divergences between two samples on a line, and how they change as single observations move.
+"""Divergences between two samples on a line, and their derivatives by every observation.
 
-A divergence sees rows of sorted samples, one row a projection, and gives a number per row. Its slopes say by
-how much that number grows with every observation: all that an ascent over directions needs.
+A divergence takes rows of sorted samples, one row per projection, and returns a number per row. Its slopes are the
+derivatives of that number by every observation: all that an ascent over directions needs.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Literal, Protocol, TypeAlias
 import numpy as np
 
 from ..typing import Floats, Ints
-from .coupling import Coupling, even_over_ties
+from .coupling import Coupling, average_over_ties
 
 DivergenceName: TypeAlias = Literal["wasserstein2", "wasserstein1", "kolmogorov"]
 
 
 class Divergence(Protocol):
-    """What the ascent asks of a divergence; `u` and `v` are rows of sorted samples."""
+    """What the ascent needs of a divergence; `u` and `v` are rows of sorted samples."""
 
     #: D(cu, cv) = c^degree D(u, v)
     degree: int
@@ -37,12 +37,12 @@ class Wasserstein2:
 
     def values(self, u: Floats, v: Floats, coupling: Coupling, /) -> Floats:
         """Return one number per row."""
-        moved = coupling.differences(u, v)
-        return np.asarray((moved * moved) @ coupling.weight)
+        differences = coupling.differences(u, v)
+        return np.asarray((differences * differences) @ coupling.weight)
 
     def slopes(self, u: Floats, v: Floats, coupling: Coupling, /) -> tuple[Floats, Floats]:
         """Return the derivatives by every entry of `u` and of `v`."""
-        a, b = coupling.gathered(2 * coupling.weight * coupling.differences(u, v))
+        a, b = coupling.segment_sums(2 * coupling.weight * coupling.differences(u, v))
         return a, -b
 
 
@@ -57,15 +57,15 @@ class Wasserstein1:
 
     def slopes(self, u: Floats, v: Floats, coupling: Coupling, /) -> tuple[Floats, Floats]:
         """Return the derivatives by every entry of `u` and of `v`."""
-        a, b = coupling.gathered(coupling.weight * np.sign(coupling.differences(u, v)))
+        a, b = coupling.segment_sums(coupling.weight * np.sign(coupling.differences(u, v)))
         return a, -b
 
 
 class Kolmogorov:
     """The largest distance between the two cumulative distribution functions.
 
-    It is a step function of the direction, so its slopes are those of a smoothed one: observations near the
-    place of the largest distance count, by a Gaussian window.
+    It is a step function of the direction, so its slopes are those of a smoothed version: observations are
+    weighted by a Gaussian window around the place of the largest distance.
     """
 
     degree = 0
@@ -89,12 +89,12 @@ class Kolmogorov:
 
     @staticmethod
     def _largest(u: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """Where F_u − F_v is largest in absolute value, and its value there."""
+        """Return where F_u − F_v is largest in absolute value, and its value there."""
         pooled = np.concatenate([u, v], axis=1)
         order = np.argsort(pooled, axis=1, kind="stable")
         ordered = np.take_along_axis(pooled, order, axis=1)
         gap = np.cumsum(np.where(order < u.shape[1], 1 / u.shape[1], -1 / v.shape[1]), axis=1)
-        # within a run of equal values only its end counts
+        # of equal values only the last one has the value of the step function
         gap[:, :-1][ordered[:, :-1] == ordered[:, 1:]] = 0.0
         where = np.abs(gap).argmax(axis=1)[:, None]
         return np.take_along_axis(ordered, where, axis=1)[:, 0], np.take_along_axis(gap, where, axis=1)[:, 0]
@@ -108,8 +108,8 @@ DIVERGENCES: dict[str, Divergence] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluated:
-    """Rows of projections with their order and their divergence."""
+class EvaluatedDivergence:
+    """Sorted rows of projections with their order and their divergence."""
 
     values: Floats
     u: Floats
@@ -121,15 +121,15 @@ class Evaluated:
         """Return the derivatives of some rows, in the order of the observations."""
         u, v = self.u[rows], self.v[rows]
         a, b = divergence.slopes(u, v, coupling)
-        a, b = even_over_ties(u, a), even_over_ties(v, b)
-        back_a, back_b = np.empty_like(a), np.empty_like(b)
-        np.put_along_axis(back_a, self.u_order[rows], a, axis=1)
-        np.put_along_axis(back_b, self.v_order[rows], b, axis=1)
-        return back_a, back_b
+        a, b = average_over_ties(u, a), average_over_ties(v, b)
+        unsorted_a, unsorted_b = np.empty_like(a), np.empty_like(b)
+        np.put_along_axis(unsorted_a, self.u_order[rows], a, axis=1)
+        np.put_along_axis(unsorted_b, self.v_order[rows], b, axis=1)
+        return unsorted_a, unsorted_b
 
 
-def evaluate(u: Floats, v: Floats, divergence: Divergence, coupling: Coupling, /) -> Evaluated:
-    """Sort every row and take its divergence."""
+def evaluate_divergence(u: Floats, v: Floats, divergence: Divergence, coupling: Coupling, /) -> EvaluatedDivergence:
+    """Sort every row and compute its divergence."""
     u_order, v_order = np.argsort(u, axis=1), np.argsort(v, axis=1)
     u, v = np.take_along_axis(u, u_order, axis=1), np.take_along_axis(v, v_order, axis=1)
-    return Evaluated(divergence.values(u, v, coupling), u, v, u_order, v_order)
+    return EvaluatedDivergence(divergence.values(u, v, coupling), u, v, u_order, v_order)

@@ -1,69 +1,63 @@
-"""PDA and SPARDA: the directions along which two populations differ most, and how sure one can be of them."""
+"""PDA and SPARDA: the directions along which two populations differ most."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..arrays.ops import matmul
 from ..runtime.progress import bar
-from ..runtime.seeds import draws
 from ..runtime.threads import thread_limits
-from ..spectral.eigen import start_vector
-from ..stats.pvalues import permutation_pvalues
-from ..stats.resampling import map_draws, permuted_rows, permuted_samples
 from ..typing import Floats, Ints, Matrix, Standardize
-from .ascent import N_STARTS
+from .certificate import certificate
 from .cross_validation import cross_validate
-from .divergence import DIVERGENCES, DivergenceName, evaluate
-from .labelings import Labelings, labelings_of, pooled_moments
-from .path import WIDE, Search, follow, k_grid, n_steps
-from .streamed_operator import room_for, run_concurrently
+from .divergence import DIVERGENCES, DivergenceName
+from .labelings import Labelings, labelings_of, pooled_mean_and_scale
+from .path import PathSettings, fit_path, k_grid, n_path_steps
 
 Solver: TypeAlias = Literal["tighten", "relax"]
 #: the relaxation works on features × features matrices
-MOST_RELAXED = 500
-#: growth along the path where only its height is asked for, in permutations, and where only its end is, in PDA
-COARSE, COARSEST = 1.6, 4.0
-#: PDA looks at no fewer than this fraction of all features, 1 over it
-FEW = 32
-#: numbers in the projections and gradients of one batch of permutations
-BATCH = 3_000_000
+MAX_RELAXED_FEATURES = 500
+#: growth of k along the path of PDA, of which only the end is wanted, and the share of all features it begins with
+PDA_GRID_GROWTH, PDA_MIN_SHARE_OF_FEATURES = 4.0, 1 / 32
 #: an objective below this share of the mean square of the projections is rounding
-NOTHING = 1e-24
+MIN_OBJECTIVE_SHARE = 1e-24
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """What to look for, and what to do besides."""
+class SpardaOptions:
+    """What to search for."""
 
-    #: a number, `"auto"` for the fewest with the largest held-out objective but for chance, `None` for all (PDA)
+    #: a number, `"auto"` to choose it by cross-validation, `None` for all (PDA)
     n_features: int | Literal["auto"] | None = "auto"
     n_projections: int = 1
     standardize: Standardize | None = "global"
     divergence: DivergenceName = "wasserstein2"
     solver: Solver = "tighten"
-    n_permutations: int = 0
     certificate: bool = False
     seed: int = 0
+
+    @property
+    def path_settings(self) -> PathSettings:
+        """How to search along the path of k."""
+        return PathSettings(DIVERGENCES[self.divergence], self.solver == "relax", self.seed)
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """One direction, with all that was asked about it."""
+    """One direction and the path of k on which it was found."""
 
     #: of unit length, zero for features that were not selected
     weights: Floats
-    #: the same in the data before deflation: what observations are multiplied with
+    #: the same before deflation: what observations are multiplied with
     direction: Floats
-    #: both populations along it
+    #: projections of both populations
     scores: tuple[Floats, Floats]
     objective: float
-    #: non-zero weights, at most the k that was asked for or chosen
+    #: non-zero weights, at most `k_chosen`
     n_features: int
     k_chosen: int
     #: numbers of features, and for each the objective and its held-out mean and standard deviation over folds
@@ -71,211 +65,115 @@ class Projection:
     path: Floats
     held_out: Floats
     held_out_sd: Floats
-    pval: float = np.nan
-    #: upper bound of the objective over the objective
+    #: upper bound of the objective over the objective; NaN unless asked for
     certificate: float = np.nan
+    #: NaN until `divergence_test` computes it
+    pval: float = np.nan
 
 
-def sparda(
+@dataclass(frozen=True, slots=True)
+class SpardaFit:
+    """The projections found, and what a test of them needs."""
+
+    options: SpardaOptions
+    projections: list[Projection]
+    #: the data as standardised, with the observed labels, nothing deflated
+    labelings: Labelings
+    #: the sample of each row of either population; empty where observations are independent
+    samples: Sequence[Ints] = ()
+
+
+def fit_sparda(
     x: Matrix,
     y: Matrix,
-    settings: Settings,
+    options: SpardaOptions,
     /,
     *,
     samples: Sequence[Ints] = (),
     n_jobs: int | None = None,
     progress: str | None = None,
-) -> list[Projection]:
+) -> SpardaFit:
     """Maximise the divergence of βᵀx and βᵀy over directions with at most k features (Eq. 1), by deflation.
 
     `samples` holds the sample of each row of `x` and of `y`; whole samples are held out and permuted then.
     """
-    with thread_limits(1):  # thin products: threads of BLAS would mostly wait for each other
-        deals = labelings_of(x, y, standardize=settings.standardize)
-        found: list[Projection] = []
-        for i in range(settings.n_projections):
-            this = _named(progress, f"projection {i + 1}")
-            chosen = _best(deals, settings, samples, this)
-            if settings.n_permutations:
-                named = _named(this, "permutations")
-                pval = permutation_test(deals, settings, samples=samples, n_jobs=n_jobs, progress=named)
-                # what is left cannot be surer than what was taken before it
-                chosen = replace(chosen, pval=max(pval, *(p.pval for p in found)) if found else pval)
-            found.append(chosen)
-            deals = deals.without(chosen.weights)
-    return found
+    # one thread of BLAS: it would gain nothing from more in products with a few directions
+    with thread_limits(1, n_jobs):
+        observed = labelings_of(x, y, standardize=options.standardize)
+        rest, projections = observed, []
+        for i in range(options.n_projections):
+            projection = _fit_projection(rest, options, samples, named(progress, f"projection {i + 1}"))
+            projections.append(projection)
+            rest = rest.deflated_by(projection.weights)
+    return SpardaFit(options, projections, observed, samples)
 
 
-def along(others: Matrix, x: Matrix, y: Matrix, directions: Floats, standardize: Standardize | None, /) -> Floats:
-    """Project observations of neither population on directions (rows), standardised as those were.
+def _fit_projection(
+    labelings: Labelings, options: SpardaOptions, samples: Sequence[Ints], progress: str | None
+) -> Projection:
+    settings, ks = options.path_settings, _grid(labelings.n_features, options.n_features)
+    total = n_path_steps(ks, settings)
+    with bar(total=total, desc=named(progress, "path"), disable=progress is None, delay=1.0) as shown:
+        path = fit_path(labelings, ks, settings, on_step=shown.update)
+    held_out = np.full((1, len(ks)), np.nan)
+    if options.n_features == "auto":
+        validated = cross_validate(labelings, ks, settings, samples=samples, progress=named(progress, "folds"))
+        held_out, chosen = validated.objective, validated.smallest_sufficient()
+    else:
+        chosen = int(np.searchsorted(ks, options.n_features or labelings.n_features))
+    weights, objective, scores = _without_rounding(labelings, path.weights[0, chosen], float(path.objective[0, chosen]))
+    return Projection(
+        weights=weights,
+        direction=labelings.deflate(weights[None])[0],
+        scores=scores,
+        objective=objective,
+        n_features=int(np.count_nonzero(weights)),
+        k_chosen=int(ks[chosen]),
+        k=ks,
+        path=path.objective[0],
+        held_out=held_out.mean(axis=0),
+        held_out_sd=held_out.std(axis=0),
+        certificate=certificate(labelings, weights, seed=options.seed) if options.certificate else np.nan,
+    )
 
-    Within-condition moments are not theirs: the answer is missing then.
+
+def _grid(p: int, n_features: int | Literal["auto"] | None) -> Ints:
+    if n_features is not None:
+        return k_grid(p, also=None if isinstance(n_features, str) else n_features)
+    # PDA wants all features; a path from fewer of them still leads to better directions
+    ks = k_grid(p, min_growth=PDA_GRID_GROWTH)
+    return ks[ks >= PDA_MIN_SHARE_OF_FEATURES * p]
+
+
+def _without_rounding(
+    labelings: Labelings, weights: Floats, objective: float
+) -> tuple[Floats, float, tuple[Floats, Floats]]:
+    """Return weights, objective and scores; all zero where the populations are equal up to rounding.
+
+    No direction is better than another then.
+    """
+    (u,), (v,) = labelings.project(weights[None], np.zeros(1, dtype=int))
+    if objective <= MIN_OBJECTIVE_SHARE * float((u**2).mean() + (v**2).mean()):
+        return np.zeros_like(weights), 0.0, (0 * u, 0 * v)
+    return weights, objective, (u, v)
+
+
+def named(work: str | None, part: str, /) -> str | None:
+    """Name a part of the work for a progress bar; `None` where no bar is shown."""
+    return None if work is None else f"{work}, {part}"
+
+
+def project_others(
+    others: Matrix, x: Matrix, y: Matrix, directions: Floats, standardize: Standardize | None, /
+) -> Floats:
+    """Project observations of neither population on directions (rows), standardised like `x` and `y`.
+
+    Populations that are standardised separately have no moments for others: their projections are NaN.
     """
     if standardize == "within":
         return np.full((others.shape[0], len(directions)), np.nan)
     if standardize is None:
         return matmul(others, directions.T)
-    shift, scale = pooled_moments(x, y)
+    shift, scale = pooled_mean_and_scale(x, y)
     scaled = directions * scale
     return matmul(others, scaled.T) - scaled @ shift
-
-
-def _named(work: str | None, part: str) -> str | None:
-    """Name a part of the work that a bar shows, where one is wanted."""
-    return None if work is None else f"{work}, {part}"
-
-
-def _search(settings: Settings) -> Search:
-    return Search(DIVERGENCES[settings.divergence], settings.solver == "relax", settings.seed)
-
-
-def _best(deals: Labelings, settings: Settings, samples: Sequence[Ints], progress: str | None) -> Projection:
-    p, search = deals.n_features, _search(settings)
-    wanted = p if settings.n_features is None else settings.n_features
-    ks = k_grid(
-        p,
-        also=None if isinstance(wanted, str) else wanted,
-        least_growth=COARSEST if settings.n_features is None else 1.0,
-    )
-    if settings.n_features is None:
-        # few features are not asked for; a detour over some of them still leads to better ground
-        ks = ks[ks * FEW >= p]
-    with bar(total=n_steps(ks, search), desc=_named(progress, "path"), disable=progress is None, delay=1.0) as shown:
-        path = follow(deals, ks, search, tick=shown.update)
-    held_out = np.full((1, len(ks)), np.nan)
-    if isinstance(wanted, str):
-        tried = cross_validate(deals, ks, search, samples=samples, progress=_named(progress, "folds"))
-        held_out, i = tried.objective, tried.fewest()
-    else:
-        i = int(np.searchsorted(ks, wanted))
-    weights, objective = path.weights[0, i], float(path.objective[0, i])
-    (u,), (v,) = deals.project(weights[None], np.zeros(1, dtype=int))
-    if objective <= NOTHING * float((u**2).mean() + (v**2).mean()):
-        # equal but for rounding: no direction is better than another
-        weights, objective, u, v = np.zeros(p), 0.0, 0 * u, 0 * v
-    return Projection(
-        weights,
-        deals.effective(weights[None])[0],
-        (u, v),
-        objective,
-        int((weights != 0).sum()),
-        int(ks[i]),
-        ks,
-        path.objective[0],
-        held_out.mean(axis=0),
-        held_out.std(axis=0),
-        certificate=certificate(deals, weights, seed=settings.seed) if settings.certificate else np.nan,
-    )
-
-
-def permutation_test(
-    deals: Labelings,
-    settings: Settings,
-    /,
-    *,
-    samples: Sequence[Ints] = (),
-    n_jobs: int | None = None,
-    progress: str | None = None,
-) -> float:
-    """Compare the whole path with its values after dealing observations (or whole samples) anew.
-
-    With a given number of features the objective is the statistic. Otherwise every deal, the observed one
-    among them, chooses the k at which its objective stands out most from that of all deals: log J(k) less its
-    mean, over its standard deviation. All deals are treated alike, so the test is exact, and no k has to be
-    known. (J at the k that cross-validation chooses is no such measure: it grows with k, and chance takes many.)
-    """
-    p, count, search = deals.n_features, settings.n_permutations, _search(settings)
-    wanted = p if settings.n_features is None else settings.n_features
-    ks = k_grid(p, also=None if isinstance(wanted, str) else wanted, least_growth=COARSE)
-    sizes = [deals.left.shape[1], deals.right.shape[1]]
-    most = 1 if p > WIDE else max(1, BATCH // (N_STARTS * (sum(sizes) + p)))
-    n_batches = -(-count // most)
-    each = -(-count // n_batches)
-
-    def draw(rng: np.random.Generator) -> Floats:
-        dealt = [_dealt(sizes, samples, rng) for _ in range(each)]
-        return _objectives(deals, dealt, ks, settings)
-
-    seeds = draws(settings.seed, "permutations", n_batches)
-    if deals.streamed is None:
-        drawn = map_draws(draw, seeds, n_jobs=n_jobs, progress=progress)
-    else:
-        together = room_for(each * N_STARTS * (deals.n_obs + p))
-        with bar(total=n_batches, desc=progress, disable=progress is None, delay=1.0) as shown:
-            rngs = [np.random.default_rng(child) for child in seeds]
-            drawn = run_concurrently(deals.streamed, draw, rngs, together, tick=shown.update)
-    null = np.concatenate(drawn)[:count]
-    observed = follow(deals, ks, search).objective
-    if isinstance(wanted, str):
-        heights = _standing_out(np.concatenate([observed, null]))
-    else:
-        heights = np.concatenate([observed, null])[:, int(np.searchsorted(ks, wanted))]
-    return float(permutation_pvalues(heights[:1], heights[1:, None])[0])
-
-
-def _dealt(sizes: Sequence[int], samples: Sequence[Ints], rng: np.random.Generator) -> tuple[Ints, Ints]:
-    if not samples:
-        left, right = permuted_rows(sizes, rng)
-    elif np.intersect1d(samples[0], samples[1]).size:
-        left, right = _swapped(samples, rng)
-    else:
-        left, right = permuted_samples(samples, rng)
-    return left, right
-
-
-def _swapped(samples: Sequence[Ints], rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """Exchange the two conditions of a sample, or not, by the toss of a coin."""
-    everyone = np.concatenate(samples)
-    first = np.arange(len(everyone)) < len(samples[0])
-    turned = np.flatnonzero(rng.random(int(everyone.max()) + 1) < 0.5)
-    first = first ^ np.isin(everyone, turned)
-    return np.flatnonzero(first), np.flatnonzero(~first)
-
-
-def _objectives(deals: Labelings, dealt: Sequence[tuple[Ints, Ints]], ks: Ints, settings: Settings) -> Floats:
-    """Objective of every deal along the path; deals of the same sizes are worked on together."""
-    values = np.zeros((len(dealt), len(ks)))
-    sizes = np.array([len(left) for left, _ in dealt])
-    for size in np.unique(sizes):
-        which = np.flatnonzero(sizes == size)
-        left, right = (np.stack([dealt[int(i)][side] for i in which]) for side in (0, 1))
-        anew = deals.relabeled(left, right, standardize=settings.standardize)
-        values[which] = follow(anew, ks, _search(settings)).objective
-    return values
-
-
-def _standing_out(objectives: Floats) -> Floats:
-    """How far each deal's objective stands out among all deals, at the k where it does most."""
-    logs = np.log(np.maximum(objectives, np.finfo(float).tiny))
-    spread = logs.std(axis=0)
-    centred = logs - logs.mean(axis=0)
-    return np.asarray(np.divide(centred, spread, out=np.zeros_like(logs), where=spread > 0).max(axis=1))
-
-
-def certificate(deals: Labelings, weights: Floats, /, *, seed: int = 0) -> float:
-    """Return λ_max(W_M)/J for the coupling M at β: no direction exceeds the objective by more than this factor.
-
-    For any β′, J(β′) ≤ β′ᵀW_Mβ′ ≤ λ_max(W_M), since M is one of the couplings that J takes the least over.
-    """
-    only, coupling, w2 = np.zeros(1, dtype=int), deals.coupling, DIVERGENCES["wasserstein2"]
-    found = evaluate(*deals.project(weights[None], only), w2, coupling)
-    if found.values[0] <= 0:
-        return np.nan
-
-    def product(v: Floats) -> Floats:
-        u, w = deals.project(v.reshape(1, -1), only)
-        # the order is that of β, not of v: the coupling is fixed
-        moved = coupling.differences(u[:, found.u_order[0]], w[:, found.v_order[0]])
-        left, right = coupling.gathered(coupling.weight * moved)
-        a, b = np.empty_like(left), np.empty_like(right)
-        a[:, found.u_order[0]], b[:, found.v_order[0]] = left, right
-        return np.asarray(deals.gradient(a, -b, only)[0])
-
-    p = deals.n_features
-    if p <= 20:
-        whole = np.stack([product(row) for row in np.eye(p)])
-        bound = float(np.linalg.eigvalsh((whole + whole.T) / 2)[-1])
-    else:
-        operator = LinearOperator((p, p), matvec=product, dtype=np.float64)
-        bound = float(eigsh(operator, k=1, which="LA", v0=start_vector(p, seed), return_eigenvectors=False)[0])
-    return max(1.0, bound / float(found.values[0]))

@@ -1,7 +1,7 @@
-"""Observations of SPARDA that are read in runs: every product with them is a pass over the data.
+"""Products with observations that are read in row blocks: every product is a pass over the data.
 
-Work that goes its own way (a fold, a deal of a permutation) can share its passes with others: `side_by_side` lets
-it run in threads of its own, which wait for one another wherever they need the data, and then one pass serves all.
+Independent pieces of work (a fold, a batch of permutations) can share their passes. `run_sharing_passes` runs them in
+threads, each of which waits when it needs a product; once all of them wait, one pass computes the products of all.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from threading import Condition
-from typing import Literal, TypeAlias, TypeVar
+from threading import Lock
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,17 +27,17 @@ from ..typing import Floats, Ints, Matrix
 
 T = TypeVar("T")
 R = TypeVar("R")
-Product: TypeAlias = Literal["times", "back", "both"]
-#: threads that share passes
-MAX_CONCURRENT = 32
+Product: TypeAlias = Literal["matmul", "rmatmul", "rmatmul_with_squares"]
+PRODUCTS: tuple[Product, ...] = get_args(Product)
+MAX_THREADS_PER_PASS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed:
-    """Some features of observations, with an affine map for each population.
+class StreamedOperator:
+    """Some features of the observations, with an affine map for each population.
 
-    The map is applied on the thin side of products. Dense data is read around its mean, so that this costs
-    no digits.
+    Maps are applied to the directions and to the products, which are small, not to the data. Dense data is centred
+    as it is read, so that a large mean costs no digits.
     """
 
     #: rows of each population
@@ -46,7 +46,7 @@ class Streamed:
     maps: tuple[AffineMap, ...]
     #: `None` for all
     features: Ints | None = None
-    passes: _Passes = field(default_factory=lambda: _Passes())
+    passes: _SharedPasses = field(default_factory=lambda: _SharedPasses())
 
     @property
     def n_obs(self) -> int:
@@ -61,27 +61,27 @@ class Streamed:
     def matmul(self, beta: Floats, /) -> Floats:
         """Rows of directions times the observations, directions × observations."""
         if self.features is not None:
-            whole = np.zeros((len(beta), self.parts[0].shape[1]))
-            whole[:, self.features] = beta
-            beta = whole
-        return self.passes.ask("times", beta, self._times_at_once)
+            padded = np.zeros((len(beta), self.parts[0].shape[1]))
+            padded[:, self.features] = beta
+            beta = padded
+        return self.passes.request("matmul", beta, self._matmul_pass)
 
-    def rmatmul(self, c: Floats, /) -> Floats:
+    def rmatmul(self, weights: Floats, /) -> Floats:
         """Rows of weights of observations times the data, rows × features."""
-        return self._some(self.passes.ask("back", c, self._back_at_once))
+        return self._selected(self.passes.request("rmatmul", weights, self._rmatmul_pass))
 
-    def rmatmul_with_squares(self, c: Floats, /) -> tuple[Floats, Floats]:
+    def rmatmul_with_squares(self, weights: Floats, /) -> tuple[Floats, Floats]:
         """Rows of weights of observations times the data, and times the squared data."""
-        found = self.passes.ask("both", c, self._both_at_once)
-        first, second = np.split(found, 2, axis=1)
-        return self._some(first), self._some(second)
+        both = self.passes.request("rmatmul_with_squares", weights, self._rmatmul_with_squares_pass)
+        products, squares = np.split(both, 2, axis=1)
+        return self._selected(products), self._selected(squares)
 
     def columns(self, features: Ints, /) -> Floats:
         """Return some features as a dense array."""
         wanted = features if self.features is None else self.features[features]
         with quietly():
             dense = dense64(stacked(self.parts)[:, wanted])
-        for mapping, rows in zip(self.maps, self._rows(), strict=True):
+        for mapping, rows in zip(self.maps, self._rows_of_parts(), strict=True):
             dense[rows] = mapping.at(wanted).of(dense[rows])
         return dense
 
@@ -89,153 +89,172 @@ class Streamed:
         """Return some observations as a dense array."""
         with quietly():
             dense = dense64(stacked(self.parts)[rows])
-        for mapping, mine in zip(self.maps, self._rows(), strict=True):
-            own = (rows >= mine.start) & (rows < mine.stop)
-            dense[own] = mapping.of(dense[own])
-        return self._some(dense)
+        for mapping, of_part in zip(self.maps, self._rows_of_parts(), strict=True):
+            mapped = (rows >= of_part.start) & (rows < of_part.stop)
+            dense[mapped] = mapping.of(dense[mapped])
+        return self._selected(dense)
 
-    def slabs(self) -> Iterator[tuple[slice, Floats]]:
-        """Bring runs of features into memory, a pass each."""
+    def column_blocks(self) -> Iterator[tuple[slice, Floats]]:
+        """Load column blocks that fit in memory, in one pass each."""
         width = budget.count(8 * self.n_obs, "kept")
         for start in range(0, self.n_features, width):
             where = slice(start, min(start + width, self.n_features))
             yield where, self.columns(np.arange(where.start, where.stop))
 
-    def restricted(self, features: Ints, /) -> Streamed:
+    def restricted(self, features: Ints, /) -> StreamedOperator:
         """Keep some features only."""
         return replace(self, features=features if self.features is None else self.features[features])
 
-    def _some(self, products: Floats) -> Floats:
+    def _selected(self, products: Floats) -> Floats:
         return products if self.features is None else products[:, self.features]
 
-    def _rows(self) -> list[slice]:
+    def _rows_of_parts(self) -> list[slice]:
         edges = np.cumsum([0, *(part.shape[0] for part in self.parts)])
         return [slice(a, b) for a, b in pairwise(edges)]
 
-    def _times_at_once(self, beta: Floats) -> Floats:
-        """Multiply in one pass: with the directions as each population scales them, of which each takes its own."""
+    def _matmul_pass(self, beta: Floats) -> Floats:
+        """Multiply all rows with the directions of every population in one pass, and keep those of their own."""
+        scaled = [mapping.directions(beta) for mapping in self.maps]
         with quietly():
-            whole = stacked(self.parts)
-            scaled = [mapping.directions(beta) for mapping in self.maps]
-            seen = matmul(whole, np.concatenate(scaled).T)
-        centres = [mapping.centers(mine) for mapping, mine in zip(self.maps, scaled, strict=True)]
-        found = np.empty((len(beta), self.n_obs))
-        for number, (rows, centre) in enumerate(zip(self._rows(), centres, strict=True)):
-            mine = slice(number * len(beta), (number + 1) * len(beta))
-            found[:, rows] = seen[rows, mine].T - centre[:, None]
-        return found
+            products = np.split(matmul(stacked(self.parts), np.concatenate(scaled).T), len(scaled), axis=1)
+        projected = np.empty((len(beta), self.n_obs))
+        for mapping, directions, product, rows in zip(self.maps, scaled, products, self._rows_of_parts(), strict=True):
+            projected[:, rows] = product[rows].T - mapping.centers(directions)[:, None]
+        return projected
 
-    def _back_at_once(self, c: Floats) -> Floats:
-        weights = [np.ascontiguousarray(c[:, rows].T) for rows in self._rows()]
+    def _rmatmul_pass(self, weights: Floats) -> Floats:
+        by_part = self._weights_of_parts(weights)
         with quietly():
-            found = reduce(self.parts, partial(_back_of_block, weights), add_in_place)
-        total = np.zeros((len(c), self.parts[0].shape[1]))
-        for mapping, products, weight in zip(self.maps, found, weights, strict=True):
-            total += mapping.weighted(products.T, weight.sum(axis=0))
+            products = reduce(self.parts, partial(_rmatmul_block, by_part), add_in_place)
+        total = np.zeros((len(weights), self.parts[0].shape[1]))
+        for mapping, product, of_part in zip(self.maps, products, by_part, strict=True):
+            total += mapping.weighted(product.T, of_part.sum(axis=0))
         return total
 
-    def _both_at_once(self, c: Floats) -> Floats:
-        weights = [np.ascontiguousarray(c[:, rows].T) for rows in self._rows()]
+    def _rmatmul_with_squares_pass(self, weights: Floats) -> Floats:
+        by_part = self._weights_of_parts(weights)
         with quietly():
-            found = reduce(self.parts, partial(_both_of_block, weights), add_in_place)
-        total = np.zeros((2, len(c), self.parts[0].shape[1]))
-        for mapping, products, weight in zip(self.maps, found, weights, strict=True):
-            first, second, mass = products[0].T, products[1].T, weight.sum(axis=0)
-            total += mapping.weighted(first, mass), mapping.weighted_squares(first, second, mass)
+            products = reduce(self.parts, partial(_rmatmul_with_squares_block, by_part), add_in_place)
+        total = np.zeros((2, len(weights), self.parts[0].shape[1]))
+        for mapping, (plain, squares), of_part in zip(self.maps, products, by_part, strict=True):
+            mass = of_part.sum(axis=0)
+            total += mapping.weighted(plain.T, mass), mapping.weighted_squares(plain.T, squares.T, mass)
         return np.concatenate(list(total), axis=1)
 
-
-def _back_of_block(weights: Sequence[Floats], block: Matrix, part: int, positions: Ints) -> Floats:
-    c = weights[part][positions]
-    return np.asarray(float64(block).T @ c if sp.issparse(block) else dense64(block).T @ c)
+    def _weights_of_parts(self, weights: Floats) -> list[Floats]:
+        return [np.ascontiguousarray(weights[:, rows].T) for rows in self._rows_of_parts()]
 
 
-def _both_of_block(weights: Sequence[Floats], block: Matrix, part: int, positions: Ints) -> Floats:
-    c = weights[part][positions]
-    block = float64(block) if sp.issparse(block) else dense64(block)
+def _rmatmul_block(weights: Sequence[Floats], block: Matrix, part: int, positions: Ints) -> Floats:
+    return np.asarray(_float64_block(block).T @ weights[part][positions])
+
+
+def _rmatmul_with_squares_block(weights: Sequence[Floats], block: Matrix, part: int, positions: Ints) -> Floats:
+    block = _float64_block(block)
     squared = block.multiply(block) if sp.issparse(block) else np.square(block)
-    return np.stack([np.asarray(block.T @ c), np.asarray(squared.T @ c)])
+    return np.stack([np.asarray(matrix.T @ weights[part][positions]) for matrix in (block, squared)])
 
 
-class _Passes:
-    """Makes passes: at once, or where several threads work, for all of them when all of them wait."""
+def _float64_block(block: Matrix) -> Matrix:
+    return float64(block) if sp.issparse(block) else dense64(block)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A product that a thread waits for: the pass computes every row independently of the others."""
+
+    product: Product
+    rows: Floats
+    run_pass: Callable[[Floats], Floats]
+    result: Future[Floats] = field(default_factory=Future)
+
+
+class _SharedPasses:
+    """Runs passes: immediately for a single thread, or once all registered threads wait for one."""
 
     def __init__(self) -> None:
-        self._changed = Condition()
-        self._working = 0
-        self._waiting: list[tuple[Product, Floats, Callable[[Floats], Floats], Future[Floats]]] = []
+        self._lock = Lock()
+        self._n_threads = 0
+        self._waiting: list[_Request] = []
 
-    def join(self, count: int) -> None:
-        """Say that so many threads will ask."""
-        with self._changed:
-            self._working += count
+    def register(self, n_threads: int) -> None:
+        """Announce threads that will request products."""
+        with self._lock:
+            self._n_threads += n_threads
 
-    def leave(self) -> None:
-        """Say that one thread will not ask any more; who else waits is served now."""
-        with self._changed:
-            self._working -= 1
-            self._serve_if_all_wait()
+    def unregister(self) -> None:
+        """Withdraw a thread that has finished; the others may all be waiting now."""
+        with self._lock:
+            self._n_threads -= 1
+            self._run_if_all_wait()
 
-    def ask(self, product: Product, rows: Floats, work: Callable[[Floats], Floats]) -> Floats:
-        """Return what `work` makes of these rows; it treats every row by itself."""
-        with self._changed:
-            if not self._working:
-                return work(rows)
-            mine: Future[Floats] = Future()
-            self._waiting.append((product, rows, work, mine))
-            self._serve_if_all_wait()
-        return mine.result()
+    def request(self, product: Product, rows: Floats, run_pass: Callable[[Floats], Floats]) -> Floats:
+        """Return the product with these rows."""
+        with self._lock:
+            if not self._n_threads:
+                return run_pass(rows)
+            request = _Request(product, rows, run_pass)
+            self._waiting.append(request)
+            self._run_if_all_wait()
+        return request.result.result()
 
-    def _serve_if_all_wait(self) -> None:
-        if not self._waiting or len(self._waiting) < self._working:
+    def _run_if_all_wait(self) -> None:
+        if not self._waiting or len(self._waiting) < self._n_threads:
             return
         waiting, self._waiting = self._waiting, []
-        for product in ("times", "back", "both"):
-            asked = [one for one in waiting if one[0] == product]
-            if asked:
-                _answer(asked)
+        for product in PRODUCTS:
+            requests = [request for request in waiting if request.product == product]
+            if requests:
+                _run_one_pass(requests)
 
 
-def _answer(asked: list[tuple[Product, Floats, Callable[[Floats], Floats], Future[Floats]]]) -> None:
+def _run_one_pass(requests: Sequence[_Request]) -> None:
     try:
-        found = asked[0][2](np.concatenate([rows for _, rows, _, _ in asked]))
+        products = requests[0].run_pass(np.concatenate([request.rows for request in requests]))
     except BaseException as error:
-        for _, _, _, future in asked:
-            future.set_exception(error)
+        for request in requests:
+            request.result.set_exception(error)
         return
-    start = 0
-    for _, rows, _, future in asked:
-        future.set_result(found[start : start + len(rows)])
-        start += len(rows)
+    edges = np.cumsum([0, *(len(request.rows) for request in requests)])
+    for request, (start, stop) in zip(requests, pairwise(edges), strict=True):
+        request.result.set_result(products[start:stop])
 
 
-def room_for(each: int, /) -> int:
-    """Return how many pieces of work fit in memory when each holds so many numbers."""
-    return min(MAX_CONCURRENT, budget.count(8 * each, "kept"))
+def n_sharing_passes(numbers_each: int, /) -> int:
+    """Return how many pieces of work may share passes when each of them holds so many numbers."""
+    return min(MAX_THREADS_PER_PASS, budget.count(8 * numbers_each, "kept"))
 
 
-def run_concurrently(
-    streamed: Streamed, work: Callable[[T], R], items: Sequence[T], most: int, /, *, tick: Callable[[], object]
+def run_sharing_passes(
+    operator: StreamedOperator,
+    work: Callable[[T], R],
+    items: Sequence[T],
+    /,
+    *,
+    n_sharing: int,
+    on_done: Callable[[], object],
 ) -> list[R]:
-    """Do `work` for every item, at most so many at once, and let them share their passes over the data."""
+    """Call `work` on every item, `n_sharing` of them concurrently, which share their passes over the data."""
     results: list[R] = []
-    for start in range(0, len(items), most):
-        some = items[start : start + most]
-        if len(some) == 1:
-            results.append(work(some[0]))
-            tick()
+    for start in range(0, len(items), n_sharing):
+        sharing = items[start : start + n_sharing]
+        if len(sharing) == 1:
+            results.append(work(sharing[0]))
+            on_done()
             continue
-        streamed.passes.join(len(some))
-        with ThreadPoolExecutor(len(some)) as pool:
-            futures = [pool.submit(copy_context().run, _until_done, streamed.passes, work, item) for item in some]
+        operator.passes.register(len(sharing))
+        with ThreadPoolExecutor(len(sharing)) as pool:
+            futures = [
+                pool.submit(copy_context().run, _run_registered, operator.passes, work, item) for item in sharing
+            ]
             for future in futures:
                 results.append(future.result())
-                tick()
+                on_done()
     return results
 
 
-def _until_done(passes: _Passes, work: Callable[[T], R], item: T) -> R:
+def _run_registered(passes: _SharedPasses, work: Callable[[T], R], item: T) -> R:
     try:
         return work(item)
     finally:
-        passes.leave()
+        passes.unregister()

@@ -1,4 +1,4 @@
-"""Nearest features among many: exact through a float32 filter, or approximate by nearest-neighbour descent.
+"""Nearest features among many: exact by a float32 sieve, or approximate by nearest-neighbour descent.
 
 Both only propose candidates. Distances are recomputed in float64 from the differences of coordinates, so that weights
 equal those of `distances.nearest` wherever the same neighbours are found. The sweep behind the constants here is
@@ -29,13 +29,13 @@ SEARCHES = ("auto", "exact", "approximate")
 
 #: from this many features on neighbours are approximate; an estimate, beyond the sizes that were measured
 MIN_APPROXIMATE_FEATURES = 200_000
-#: up to this many features, `distances.nearest` is as fast as the filter
+#: up to this many features, `distances.nearest` is as fast as the sieve
 MAX_BLOCKWISE_FEATURES = 2000
 #: and up to this many times the number of neighbours
 MAX_BLOCKWISE_FEATURES_PER_NEIGHBOR = 20
-#: rows and columns of one block of the filter: 32 MB in float32 for each thread
+#: rows and columns of one block of the sieve: 32 MB in float32 for each thread
 BLOCK_ROWS, BLOCK_COLUMNS = 1024, 8192
-#: the bound of the filter is set by one feature of this many, and by at least so many
+#: the bound of the sieve is set by one feature of this many, and by at least so many
 FEATURES_PER_SAMPLED, MIN_SAMPLED_FEATURES = 64, 1000
 #: share of rows for which the bound may be too tight, so that they are searched again
 MAX_RETRIED_SHARE = 1e-7
@@ -70,7 +70,7 @@ def nearest_features(
     geometry = _Geometry.of(points, metric)
     coordinates = _Coordinates(geometry, geometry.coordinates() if fits else None)
     if search == "exact":
-        return _filtered(coordinates, count)
+        return _sieve(coordinates, count)
     return _descent(coordinates, count, seed)
 
 
@@ -147,7 +147,7 @@ class _Coordinates:
         return self.geometry.blocks(budget.count(8 * self.n_features, "chunk"))
 
 
-def _filtered(coordinates: _Coordinates, count: int) -> Neighbors:
+def _sieve(coordinates: _Coordinates, count: int) -> Neighbors:
     """Exact neighbours: float32 products that exceed a bound from a sample of the features, which few do.
 
     The j-th nearest of a random sample is, for all data, about the (j p / sample)-th nearest of all: a few hundred

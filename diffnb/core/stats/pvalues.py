@@ -16,12 +16,12 @@ MIN_RELATIVE_DIFFERENCE = 1e-12
 MIN_PVALUE = float(np.finfo(np.float64).tiny)
 
 
-def permutation_pvalues(observed: Floats, null: Floats, /) -> Floats:
+def permutation_pvalues(observed: Floats, null: Floats, /, *, tolerance: float = MIN_RELATIVE_DIFFERENCE) -> Floats:
     """Share of draws at least as large as the observed statistic, itself counted: never below 1/(N+1).
 
-    The draws are the first axis of `null` (Phipson & Smyth 2010).
+    The draws are the first axis of `null` (Phipson & Smyth 2010). Relative differences below `tolerance` are ties.
     """
-    reached = null >= observed - MIN_RELATIVE_DIFFERENCE * np.abs(observed)
+    reached = null >= observed - tolerance * np.abs(observed)
     return np.asarray((1 + reached.sum(axis=0)) / (1 + len(null)))
 
 

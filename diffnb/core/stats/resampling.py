@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -12,59 +13,71 @@ from ..runtime.progress import bar, quietly
 from ..runtime.threads import thread_limits
 from ..typing import Ints
 
-Drawn = TypeVar("Drawn")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def map_draws(
-    work: Callable[[np.random.Generator], Drawn],
+    work: Callable[[np.random.Generator], Result],
     seeds: Sequence[np.random.SeedSequence],
     /,
     *,
     n_jobs: int | None = None,
     progress: str | None = None,
-) -> list[Drawn]:
+) -> list[Result]:
     """Run `work` once per seed, in threads or on the active joblib backend; results are in the order of the seeds.
 
     Work that takes more than a second shows a bar named `progress`.
     """
+    return map_items(partial(_from_seed, work), seeds, n_jobs=n_jobs, progress=progress)
+
+
+def _from_seed(work: Callable[[np.random.Generator], Result], seed: np.random.SeedSequence) -> Result:
+    return work(np.random.default_rng(seed))
+
+
+def map_items(
+    work: Callable[[Item], Result], items: Sequence[Item], /, *, n_jobs: int | None = None, progress: str | None = None
+) -> list[Result]:
+    """Run `work` once per item, such as a batch of seeds, as `map_draws` does per seed."""
     import joblib
 
     task = _Task(work)
     results = []
-    with bar(total=len(seeds), desc=progress, disable=progress is None, delay=1.0) as done:
+    with bar(total=len(items), desc=progress, disable=progress is None, delay=1.0) as done:
         if joblib.effective_n_jobs(n_jobs) == 1:
-            for child in seeds:
-                results.append(task(child))
+            for item in items:
+                results.append(task(item))
                 done.update()
             return results
         # threads: BLAS and ufuncs release the interpreter lock, and the data is not copied
         with _scattered(task):
             parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-            for result in parallel(joblib.delayed(_call)(task, child) for child in seeds):
+            for result in parallel(joblib.delayed(_call)(task, item) for item in items):
                 results.append(result)
                 done.update()
         return results
 
 
-class _Task(Generic[Drawn]):
-    """One draw from its seed; an object, so that a cluster can keep it together with its data."""
+class _Task(Generic[Item, Result]):
+    """The work on one item; an object, so that a cluster can keep it together with its data."""
 
-    def __init__(self, work: Callable[[np.random.Generator], Drawn]) -> None:
+    def __init__(self, work: Callable[[Item], Result]) -> None:
         self.work = work
 
-    def __call__(self, child: np.random.SeedSequence) -> Drawn:
+    def __call__(self, item: Item) -> Result:
         with quietly():
-            return self.work(np.random.default_rng(child))
+            return self.work(item)
 
 
-def _call(task: _Task[Drawn], child: np.random.SeedSequence) -> Drawn:
+def _call(task: _Task[Item, Result], item: Item) -> Result:
     # jobs fill the cores already: none of them starts threads
     with thread_limits(0, 1):
-        return task(child)
+        return task(item)
 
 
 @contextmanager
-def _scattered(task: _Task[Any]) -> Iterator[None]:
+def _scattered(task: _Task[Any, Any]) -> Iterator[None]:
     """Where joblib works on a dask cluster, send the data to every worker once, before the draws.
 
     To all of them, not only to the first that needs it: when a worker is lost, its data must exist elsewhere.

@@ -1,21 +1,13 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from reference import disc as plain
 
 import diffnb as dn
-from diffnb.core.disc.algorithm import (
-    Settings,
-    as_points,
-    diffusion_map,
-    disc,
-    feature_walk,
-    limited,
-    pooled_moments,
-    scores,
-)
+from diffnb.core.disc.algorithm import fit_disc, fit_walks, refit, resolve
+from diffnb.core.disc.settings import DiscOptions, DiscSettings, GraphOptions, GraphSettings
 from diffnb.core.spectral import eigen as spectrum
+
+SETTINGS = DiscSettings(GraphSettings(6), (4, 4))
 
 
 def by_condition(adata):
@@ -32,10 +24,11 @@ TOYS = {
 
 @pytest.mark.parametrize("toy", list(TOYS))
 @pytest.mark.parametrize("trivial", [True, False], ids=["trivial in U", "authors' code"])
-def test_equals_the_recipe_on_every_toy(toy, trivial):
+def test_equals_the_equations_on_every_toy(toy, trivial):
     make, k, d = TOYS[toy]
     matrices = by_condition(make(n_obs=400))
-    ours = disc(matrices, Settings(k, (d,) * len(matrices), project_trivial=trivial, n_components=5))
+    settings = DiscSettings(GraphSettings(k), (d,) * len(matrices), n_components=5, project_trivial=trivial)
+    ours = refit(matrices, settings)
     for m, (sigma, vectors) in enumerate(plain.disc(matrices, k, d, n_components=5, trivial_in_u=trivial)):
         np.testing.assert_allclose(ours.sigma[m], sigma, atol=1e-10)
         cosines = np.linalg.svd(ours.vectors[m].T @ vectors, compute_uv=False)
@@ -44,104 +37,76 @@ def test_equals_the_recipe_on_every_toy(toy, trivial):
 
 @pytest.mark.parametrize("kernel", ["self_tuning_product", "rbf"])
 @pytest.mark.parametrize("density_normalize", [True, False])
-def test_equals_the_recipe_for_other_kernels(two_conditions, kernel, density_normalize):
+def test_equals_the_equations_for_other_kernels(two_conditions, kernel, density_normalize):
     options = {"kernel": kernel, "density_normalize": density_normalize}
-    ours = disc(two_conditions, Settings(6, (4, 4), n_components=3, **options))
+    ours = refit(two_conditions, DiscSettings(GraphSettings(6, **options), (4, 4), n_components=3))
     theirs = plain.disc(two_conditions, 6, 4, n_components=3, trivial_in_u=True, **options)
     for m in range(2):
         np.testing.assert_allclose(ours.sigma[m], theirs[m][0], atol=1e-10)
 
 
-@pytest.mark.parametrize("graph", ["dense", "knn"])
+@pytest.mark.parametrize("kind", ["dense", "knn"])
 @pytest.mark.parametrize("metric", ["euclidean", "correlation", "cosine"])
 @pytest.mark.parametrize("standardize", [None, "global", "within"])
-def test_is_the_same_for_every_kind_of_array(array_type, two_conditions, graph, metric, standardize):
+def test_is_the_same_for_every_kind_of_array(array_type, two_conditions, kind, metric, standardize):
     x = [np.where(np.abs(m) > 0.7, m, 0.0) for m in two_conditions]
-    settings = Settings(6, (4, 4), graph=graph, metric=metric, standardize=standardize, n_components=3)
-    ours, dense = disc([array_type(m) for m in x], settings), disc(x, settings)
+    settings = DiscSettings(GraphSettings(6, kind, metric=metric, standardize=standardize), (4, 4), n_components=3)
+    ours, dense = refit([array_type(m) for m in x], settings), refit(x, settings)
     np.testing.assert_allclose(ours.sigma, dense.sigma, atol=1e-10)
     np.testing.assert_allclose(ours.vectors, dense.vectors, atol=1e-8)
 
 
 def test_float32_is_close(two_conditions):
-    settings = Settings(6, (4, 4), n_components=2)
-    single = disc([x.astype(np.float32) for x in two_conditions], settings)
-    np.testing.assert_allclose(single.sigma, disc(two_conditions, settings).sigma, atol=1e-4)
+    single = refit([x.astype(np.float32) for x in two_conditions], SETTINGS)
+    np.testing.assert_allclose(single.sigma, refit(two_conditions, SETTINGS).sigma, atol=1e-4)
 
 
 def test_iterative_and_direct_solvers_agree(monkeypatch, two_conditions):
-    settings = Settings(6, (4, 5), n_components=3)
-    direct = disc(two_conditions, settings)
+    settings = DiscSettings(GraphSettings(6), (4, 5), n_components=3)
+    direct = refit(two_conditions, settings)
     monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
-    iterative = disc(two_conditions, settings)
+    iterative = refit(two_conditions, settings)
     np.testing.assert_allclose(iterative.sigma, direct.sigma, atol=1e-10)
     np.testing.assert_allclose(iterative.vectors, direct.vectors, atol=1e-7)
 
 
 def test_swapping_conditions_swaps_results(two_conditions):
-    settings = Settings(6, (4, 4))
-    ours, swapped = disc(two_conditions, settings), disc(two_conditions[::-1], settings)
+    ours, swapped = refit(two_conditions, SETTINGS), refit(two_conditions[::-1], SETTINGS)
     np.testing.assert_allclose(ours.sigma, swapped.sigma[::-1], atol=1e-12)
 
 
 def test_vectors_follow_their_features(two_conditions, rng):
-    settings = Settings(6, (4, 4), n_components=2)
+    settings = DiscSettings(GraphSettings(6), (4, 4), n_components=2)
     order = rng.permutation(40)
-    moved = disc([x[:, order] for x in two_conditions], settings)
-    np.testing.assert_allclose(moved.vectors, disc(two_conditions, settings).vectors[:, order], atol=1e-9)
+    moved = refit([x[:, order] for x in two_conditions], settings)
+    np.testing.assert_allclose(moved.vectors, refit(two_conditions, settings).vectors[:, order], atol=1e-9)
 
 
 def test_vectors_are_orthonormal_and_off_the_other_conditions(two_conditions):
-    settings = Settings(6, (4, 4), n_components=5)
-    result = disc(two_conditions, settings)
+    result = refit(two_conditions, DiscSettings(GraphSettings(6), (4, 4), n_components=5))
     np.testing.assert_allclose(result.vectors[0].T @ result.vectors[0], np.eye(5), atol=1e-10)
-    other = feature_walk(as_points(two_conditions, None)[1], settings)
-    u = spectrum.walk_eigenvectors(other, 4)[1]
+    u = spectrum.walk_eigenvectors(result.walks[1], 4)[1]
     np.testing.assert_allclose(u.T @ result.vectors[0], 0, atol=1e-10)
 
 
 def test_scale_of_all_data_changes_nothing(two_conditions):
-    settings = Settings(6, (4, 4))
     np.testing.assert_allclose(
-        disc([1e-3 * x for x in two_conditions], settings).sigma,
-        disc(two_conditions, settings).sigma,
+        refit([1e-3 * x for x in two_conditions], SETTINGS).sigma,
+        refit(two_conditions, SETTINGS).sigma,
         atol=1e-11,
     )
 
 
-def test_within_standardising_forgets_shifts_and_scales(two_conditions, rng):
-    settings = Settings(6, (4, 4), standardize="within")
+def test_standardising_within_conditions_removes_shifts_and_scales(two_conditions, rng):
+    settings = DiscSettings(GraphSettings(6, standardize="within"), (4, 4))
     other = [two_conditions[0], two_conditions[1] * rng.uniform(0.5, 2, 40) + rng.normal(size=40)]
-    np.testing.assert_allclose(disc(other, settings).sigma, disc(two_conditions, settings).sigma, atol=1e-10)
-
-
-def test_pooled_moments_are_those_of_all_rows(array_type, two_conditions):
-    mean, sd = pooled_moments([array_type(x) for x in two_conditions])
-    together = np.concatenate(two_conditions)
-    np.testing.assert_allclose(mean, together.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(sd, together.std(axis=0), atol=1e-12)
+    np.testing.assert_allclose(refit(other, settings).sigma, refit(two_conditions, settings).sigma, atol=1e-10)
 
 
 def test_the_new_group_is_found(two_conditions):
-    result = disc(two_conditions, Settings(8, (4, 4), n_components=2))
+    result = refit(two_conditions, DiscSettings(GraphSettings(8), (4, 4), n_components=2))
     strongest = np.argsort(-np.abs(result.vectors[1, :, 0]))[:10]
     assert set(strongest) == set(range(10, 20))
-
-
-def test_components_are_limited_to_what_is_left():
-    settings = limited(Settings(3, (5, 8), n_components=10), 12)
-    assert settings.n_components == 3
-
-
-def test_diffusion_maps_leave_the_constant_vector_out(two_conditions):
-    values, vectors = diffusion_map(two_conditions[0], 3, Settings(6, ()))
-    assert values[0] < 1 - 1e-6
-    assert np.ptp(vectors[:, 0]) > 0.1
-
-
-def test_an_average_feature_scores_one(rng):
-    found = scores(rng.normal(size=(50, 3)), np.array([0.5, 0.2, 0.1]))
-    assert np.mean(found**2) == pytest.approx(1.0)
 
 
 def stochastic_blocks(sizes, rng, inside=0.5, outside=0.1):
@@ -190,8 +155,55 @@ def split_off(length, s, seed):
     return v * np.sign(v[truth].sum()), truth
 
 
-def test_settings_are_not_changed_by_a_run(two_conditions):
-    settings = Settings(6, (4, 4))
-    before = replace(settings)
-    disc(two_conditions, settings)
-    assert settings == before
+@pytest.mark.parametrize("trivial", [True, False])
+@pytest.mark.parametrize("kind", ["auto", "knn"])
+def test_a_fit_is_the_refit_with_its_settings(two_conditions, kind, trivial):
+    """Eigenpairs that were computed to resolve the options give the same vectors as new ones."""
+    fit = fit_disc(two_conditions, DiscOptions(graph=GraphOptions(kind=kind), n_components=3, project_trivial=trivial))
+    again = refit(two_conditions, fit.settings)
+    np.testing.assert_allclose(fit.sigma, again.sigma, rtol=1e-12)
+    np.testing.assert_allclose(fit.vectors, again.vectors, atol=1e-10)
+
+
+OPTIONS = {
+    "all open": DiscOptions(),
+    "given": DiscOptions(graph=GraphOptions(kind="knn", n_neighbors=7), n_eigenvectors=(3, 5)),
+    "without the trivial vector": DiscOptions(project_trivial=False, n_components=100),
+}
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=list(OPTIONS))
+def test_resolving_gives_the_settings_of_the_fit(two_conditions, options):
+    assert resolve(two_conditions, options) == fit_disc(two_conditions, options).settings
+
+
+def test_given_numbers_are_not_resolved(two_conditions, monkeypatch):
+    monkeypatch.setattr("diffnb.core.disc.algorithm.feature_walk", None)  # no graph is needed
+    settings = resolve(two_conditions, OPTIONS["given"])
+    assert (settings.graph.kind, settings.graph.n_neighbors, settings.n_eigenvectors) == ("knn", 7, (3, 5))
+
+
+@pytest.mark.parametrize("trivial", [True, False])
+def test_the_trivial_vector_counts_when_it_is_projected(two_conditions, trivial):
+    settings = resolve(two_conditions, DiscOptions(project_trivial=trivial))
+    assert settings.n_eigenvectors == ((3, 3) if trivial else (2, 2))
+
+
+def test_components_are_limited_to_the_dimensions_that_remain(two_conditions):
+    assert fit_disc(two_conditions, DiscOptions(n_eigenvectors=(30, 35))).sigma.shape == (2, 4)
+
+
+def test_a_fit_has_the_walks_and_eigenvalues_of_every_condition(two_conditions):
+    fit = fit_disc(two_conditions, DiscOptions())
+    for walk, values in zip(fit.walks, fit.eigenvalues, strict=True):
+        np.testing.assert_allclose(values[:3], spectrum.walk_eigenvectors(walk, 3)[0], atol=1e-12)
+    np.testing.assert_array_equal(fit_walks(fit.walks, fit.settings).sigma, refit(two_conditions, fit.settings).sigma)
+
+
+def test_a_fit_without_walks_keeps_everything_else(two_conditions):
+    fit = fit_disc(two_conditions, DiscOptions())
+    light = fit.without_walks()
+    assert light.walks == []
+    assert light.sigma is fit.sigma
+    assert light.vectors is fit.vectors
+    assert light.settings == fit.settings

@@ -1,13 +1,17 @@
 import numpy as np
 import pytest
+from reference import disc as plain
 
-from diffnb.core.disc.algorithm import Settings, as_points, feature_walk
-from diffnb.core.disc.change_maps import diffusion_change
+from diffnb.core.disc.change_maps import diffusion_change, diffusion_maps
+from diffnb.core.disc.feature_graph import feature_walks
+from diffnb.core.disc.settings import GraphOptions
+from diffnb.core.spectral.eigen import fix_signs
+
+OPTIONS = GraphOptions(kind="dense", n_neighbors=6)
 
 
 def walks(matrices):
-    settings = Settings(6, (), graph="dense")
-    return [feature_walk(points, settings) for points in as_points(matrices, None)]
+    return feature_walks(matrices, OPTIONS).walks
 
 
 @pytest.mark.parametrize("n_steps", [1, 2, 3])
@@ -29,3 +33,19 @@ def test_a_few_eigenvectors_are_near_the_whole(two_conditions):
     first, second = walks(two_conditions)
     few, whole = (diffusion_change(first, second, n_eigenvectors=k, n_steps=3) for k in (12, 40))
     assert np.corrcoef(few, whole)[0, 1] > 0.95
+
+
+def test_diffusion_maps_are_the_eigenvectors_of_the_transition_matrix(two_conditions):
+    maps = diffusion_maps(two_conditions, OPTIONS, n_components=3)
+    for m, x in enumerate(two_conditions):
+        p = plain.transition(plain.weights(x, 6))
+        vectors = plain.eigenvectors(p, 1, 3)
+        np.testing.assert_allclose(p @ maps.vectors[m], maps.vectors[m] * maps.eigenvalues[m], atol=1e-10)
+        np.testing.assert_allclose(maps.vectors[m], fix_signs(vectors / np.linalg.norm(vectors, axis=0)), atol=1e-8)
+    assert maps.settings.n_neighbors == 6
+
+
+def test_diffusion_maps_leave_the_constant_vector_out(two_conditions):
+    maps = diffusion_maps(two_conditions, OPTIONS, n_components=3)
+    assert maps.eigenvalues.max() < 1 - 1e-6
+    assert np.ptp(maps.vectors[0, :, 0]) > 0.1

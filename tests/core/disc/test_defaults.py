@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import diffnb as dn
-from diffnb.core.disc.algorithm import Settings, as_points
-from diffnb.core.disc.defaults import Request, choose, eigenvectors_for, graph_for, neighbors_for
+from diffnb.core.disc.defaults import components_for, eigenvectors_for, graph_for, neighbors_for, resolve_graph
+from diffnb.core.disc.feature_graph import as_points
+from diffnb.core.disc.settings import GraphOptions, GraphSettings
 
 
 @pytest.mark.parametrize(("p", "k"), [(5000, 25), (250, 25), (60, 12), (10, 2), (3, 1), (2, 1)])
@@ -24,7 +25,7 @@ def test_features_on_many_scales_get_neighbours_unless_scale_is_taken_out(rng):
 
 
 def test_many_features_get_neighbours(monkeypatch, rng):
-    monkeypatch.setattr("diffnb.core.disc.defaults.DENSE_FEATURES", 40)
+    monkeypatch.setattr("diffnb.core.disc.defaults.MAX_DENSE_FEATURES", 40)
     assert graph_for(as_points(list(rng.normal(size=(2, 30, 50))), None), "correlation") == "knn"
 
 
@@ -52,26 +53,38 @@ def test_many_conditions_with_smooth_spectra_share_what_is_projected_off(n_condi
     assert eigenvectors_for(spectrum_with(12), 5000, n_conditions) >= 13
 
 
-def test_what_the_user_settled_stays(two_conditions):
-    request = Request("knn", 7, (3, 5))
-    settings = choose(two_conditions, request, Settings(1, ())).settings
-    assert (settings.graph, settings.n_neighbors, settings.n_eigenvectors) == ("knn", 7, (3, 5))
+def test_components_are_limited_to_the_dimensions_that_remain():
+    assert components_for(10, (5, 8), 12) == 3
+    assert components_for(2, (5, 8), 12) == 2
+    assert components_for(10, (8, 8), 9) == 1
 
 
-def test_known_eigenpairs_give_the_same_result_as_fresh_ones(two_conditions):
-    chosen = choose(two_conditions, Request(), Settings(1, (), n_components=3))
-    fresh = choose(
-        two_conditions,
-        Request(chosen.settings.graph, chosen.settings.n_neighbors, chosen.settings.n_eigenvectors),
-        Settings(1, (), n_components=3),
+def test_given_options_of_a_graph_are_kept(two_conditions):
+    options = GraphOptions(
+        kind="knn",
+        n_neighbors=7,
+        metric="cosine",
+        standardize="global",
+        kernel="rbf",
+        density_normalize=False,
+        seed=3,
     )
-    np.testing.assert_allclose(chosen.result.sigma, fresh.result.sigma, atol=1e-10)
+    expected = GraphSettings(7, "knn", "exact", "cosine", "global", "rbf", density_normalize=False, seed=3)
+    assert resolve_graph(as_points(two_conditions, "global"), options) == expected
 
 
-@pytest.mark.parametrize("trivial", [True, False])
-def test_the_trivial_vector_counts_when_it_is_projected(two_conditions, trivial):
-    settings = choose(two_conditions, Request(), Settings(1, (), project_trivial=trivial)).settings
-    assert settings.n_eigenvectors == ((3, 3) if trivial else (2, 2))
+def test_open_options_of_a_graph_follow_from_the_data(two_conditions):
+    points = as_points(two_conditions, None)
+    assert resolve_graph(points, GraphOptions()) == GraphSettings(neighbors_for(40), graph_for(points, "euclidean"))
+
+
+def test_only_a_graph_of_neighbours_is_searched_approximately(rng, monkeypatch):
+    monkeypatch.setattr("diffnb.core.spectral.feature_knn.MAX_BLOCKWISE_FEATURES", 10)
+    monkeypatch.setattr("diffnb.core.spectral.feature_knn.MIN_APPROXIMATE_FEATURES", 50)
+    points = as_points(list(rng.normal(size=(2, 5, 200))), None)
+    assert resolve_graph(points, GraphOptions(kind="knn", n_neighbors=2)).search == "approximate"
+    assert resolve_graph(points, GraphOptions(kind="knn", n_neighbors=2, search="exact")).search == "exact"
+    assert resolve_graph(points, GraphOptions(kind="dense", n_neighbors=2)).search == "exact"
 
 
 def test_defaults_find_the_groups_of_the_first_toy():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from diffnb.core.disc.feature_groups import feature_groups, leading_count, matched, same_group
+from diffnb.core.disc.feature_groups import feature_groups, leading_count, matched, same_group, scores
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from diffnb.core.disc.feature_groups import feature_groups, leading_count, match
         ([0.87, 0.66, 0.53, 0.41, 0.40, 0.39, 0.39], 0.90, 0),
         ([0.5, 0.1], 0.0, 1),
     ],
-    ids=["one gap", "two steps", "the third is chance", "all are chance", "too few to tell"],
+    ids=["one gap", "two steps", "the third is chance", "all are chance", "too few to compare"],
 )
 def test_leading_vectors_stand_before_the_last_clear_drop(sigma, null, count):
     assert leading_count(np.array(sigma), null=null) == count
@@ -21,7 +21,7 @@ def test_leading_vectors_stand_before_the_last_clear_drop(sigma, null, count):
 
 @pytest.fixture
 def vectors(rng):
-    """Two groups of eight among 200, each on a vector of its own, and small noise."""
+    """Two groups of eight among 200, each on one vector, and small noise."""
     v = 0.02 * rng.normal(size=(200, 5))
     v[:8, 0] += 0.35
     v[8:16, 1] += 0.3
@@ -80,3 +80,14 @@ def test_matching_undoes_a_change_of_names(rng):
 def test_the_same_vectors_fall_into_the_same_groups(vectors):
     reference = feature_groups(*vectors)
     assert same_group(*vectors, reference, 1).mean() > 0.98
+
+
+def test_an_average_feature_scores_one(rng):
+    found = scores(rng.normal(size=(50, 3)), np.array([0.5, 0.2, 0.1]))
+    assert np.mean(found**2) == pytest.approx(1.0)
+
+
+def test_scores_are_norms_of_rows_weighted_by_sigma():
+    found = scores(np.array([[3.0, 0.0], [0.0, 8.0], [0.0, 0.0]]), np.array([1.0, 0.5]))
+    np.testing.assert_allclose(found, np.array([3.0, 4.0, 0.0]) / np.sqrt(25 / 3))
+    np.testing.assert_array_equal(scores(np.zeros((4, 2)), np.ones(2)), 0.0)

@@ -2,16 +2,28 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from diffnb.core.disc.algorithm import Settings, disc
+from diffnb.core.disc.algorithm import DiscFit, refit
 from diffnb.core.disc.feature_groups import feature_groups
+from diffnb.core.disc.settings import DiscSettings, GraphSettings
 from diffnb.core.disc.significance import chance_sigma, permutation_test, stability
 
-SETTINGS = Settings(8, (4, 4), n_components=2)
+SETTINGS = {
+    "labels": DiscSettings(GraphSettings(8), (4, 4), n_components=2),
+    "connectivity": DiscSettings(GraphSettings(8, standardize="within"), (4, 4), n_components=2),
+}
+
+
+def fit_for(matrices, null="labels") -> DiscFit:
+    return refit(matrices, SETTINGS[null])
+
+
+def significance_of(matrices, null="labels", **options):
+    return permutation_test(fit_for(matrices, null), matrices, null=null, **options)
 
 
 def test_a_new_group_is_significant_under_both_nulls(two_conditions):
     for null in ("labels", "connectivity"):
-        found = permutation_test(two_conditions, SETTINGS, n_permutations=19, null=null)
+        found = significance_of(two_conditions, null, n_permutations=19)
         assert found.pvals[1, 0] == 0.05
         assert found.null_sigma.shape == (19, 2, 2)
 
@@ -22,43 +34,64 @@ def test_a_shift_is_a_difference_but_not_in_connectivity(rng):
         a, b = rng.normal(size=(2, 50, 30))
         b[:, :10] += 1.5
         for null in rejected:
-            pvals = permutation_test([a, b], SETTINGS, n_permutations=19, null=null).pvals
+            pvals = significance_of([a, b], null, n_permutations=19).pvals
             rejected[null] += pvals[:, 0].min() <= 0.05
     assert rejected["labels"] >= 9
     assert rejected["connectivity"] <= 4
 
 
 def test_p_values_rise_with_the_component(two_conditions):
-    pvals = permutation_test(two_conditions, SETTINGS, n_permutations=9).pvals
+    pvals = significance_of(two_conditions, n_permutations=9).pvals
     assert (np.diff(pvals, axis=1) >= 0).all()
 
 
 @pytest.mark.parametrize("null", ["labels", "connectivity"])
 def test_sparse_data_gives_the_same_test(two_conditions, null):
     x = [np.where(np.abs(m) > 0.7, m, 0.0) for m in two_conditions]
-    dense = permutation_test(x, SETTINGS, n_permutations=3, null=null)
-    sparse = permutation_test([sp.csr_matrix(m) for m in x], SETTINGS, n_permutations=3, null=null)
+    dense = significance_of(x, null, n_permutations=3)
+    sparse = significance_of([sp.csr_matrix(m) for m in x], null, n_permutations=3)
     np.testing.assert_allclose(sparse.null_sigma, dense.null_sigma, atol=1e-10)
     np.testing.assert_allclose(sparse.sigma, dense.sigma, atol=1e-10)
 
 
 def test_jobs_change_nothing(two_conditions):
-    one, two = (
-        permutation_test(two_conditions, SETTINGS, n_permutations=4, n_jobs=jobs).null_sigma for jobs in (None, 2)
-    )
+    one, two = (significance_of(two_conditions, n_permutations=4, n_jobs=jobs).null_sigma for jobs in (None, 2))
     np.testing.assert_allclose(one, two, atol=1e-10)
 
 
 def test_chance_stays_below_a_real_group(two_conditions):
-    assert chance_sigma(two_conditions, SETTINGS) < disc(two_conditions, SETTINGS).sigma[1, 0]
+    fit = fit_for(two_conditions)
+    assert chance_sigma(fit, two_conditions) < fit.sigma[1, 0]
 
 
 def test_stability_is_high_for_a_strong_group(two_conditions):
-    result = disc(two_conditions, SETTINGS)
-    groups = [
-        feature_groups(v, s, n_clusters=2, n_leading=1) for v, s in zip(result.vectors, result.sigma, strict=True)
-    ]
-    found = stability(two_conditions, SETTINGS, groups, n_bootstraps=10)
+    fit = fit_for(two_conditions)
+    groups = [feature_groups(v, s, n_clusters=2, n_leading=1) for v, s in zip(fit.vectors, fit.sigma, strict=True)]
+    found = stability(fit, two_conditions, groups, n_bootstraps=10)
     assert found.shape == (2, 40)
     assert ((found >= 0) & (found <= 1)).all()
     assert found[1, 10:20].mean() > 0.9
+
+
+def test_the_observed_sigma_is_that_of_the_fit_and_not_computed_again(two_conditions, monkeypatch):
+    fit = fit_for(two_conditions)
+    found = permutation_test(fit.without_walks(), two_conditions, n_permutations=2)
+    assert found.sigma is fit.sigma
+    counted = []
+    monkeypatch.setattr("diffnb.core.disc.permutable.refit", lambda *args: counted.append(1) or refit(*args))
+    permutation_test(fit, two_conditions, n_permutations=3)
+    assert len(counted) == 3
+
+
+def test_the_null_of_connectivity_needs_a_fit_within_conditions(two_conditions):
+    with pytest.raises(ValueError, match="standardize='within'"):
+        permutation_test(fit_for(two_conditions), two_conditions, n_permutations=2, null="connectivity")
+
+
+def test_a_permutation_that_gives_the_same_labels_is_a_tie(two_conditions):
+    """Two samples in two conditions: every permutation is the labels, or both exchanged."""
+    samples = [np.zeros(60, dtype=int), np.ones(60, dtype=int)]
+    found = significance_of(two_conditions, samples=samples, n_permutations=9)
+    same = np.isclose(found.null_sigma[:, 1, 0], found.sigma[1, 0], rtol=1e-9)
+    assert 0 < same.sum() < 9
+    assert found.pvals[1, 0] == (1 + same.sum()) / 10

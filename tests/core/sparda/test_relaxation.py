@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment, linprog
 
-from diffnb.core.sparda import relaxation as room
-from diffnb.core.sparda.relaxation import on_simplex, relax
+from diffnb.core.sparda import relaxation
+from diffnb.core.sparda.relaxation import project_to_simplex, relax
 
 
 def projected_distance(x, y, beta):
@@ -14,7 +15,7 @@ def projected_distance(x, y, beta):
 
 
 def best_projection(x, y, n_angles=720):
-    """Best direction of the plane, tried one by one."""
+    """Best direction of the plane, by evaluating many."""
     angles = np.linspace(0, np.pi, n_angles, endpoint=False)
     return max(projected_distance(x, y, np.array([np.cos(a), np.sin(a)])) for a in angles)
 
@@ -60,7 +61,7 @@ def test_the_dual_is_that_of_transport_between_unequal_sizes(rng):
     n, m = cost.shape
     sums = np.vstack([np.kron(np.eye(n), np.ones(m)), np.kron(np.ones(n), np.eye(m))])
     exact = linprog(cost.ravel(), A_eq=sums, b_eq=np.r_[np.full(n, 1 / n), np.full(m, 1 / m)]).fun
-    duals = room._Duals(n, m)
+    duals = relaxation._Duals(n, m)
     for _ in range(2000):
         duals.ascend(cost)
     assert duals.value <= exact + 1e-9
@@ -103,9 +104,9 @@ def test_a_penalty_makes_the_matrix_sparser(rng):
     assert outside[1] < 0.5 * outside[0]
 
 
-def test_the_soft_threshold_draws_to_zero_and_no_further():
+def test_the_soft_threshold_shrinks_to_zero_and_no_further():
     b = np.array([[0.5, -0.1], [-0.1, 0.3]])
-    np.testing.assert_allclose(room._soft(b, 0.2), [[0.3, 0.0], [0.0, 0.1]])
+    np.testing.assert_allclose(relaxation._soft_threshold(b, 0.2), [[0.3, 0.0], [0.0, 0.1]])
 
 
 def test_the_slope_is_the_sum_over_active_pairs(rng):
@@ -113,56 +114,56 @@ def test_the_slope_is_the_sum_over_active_pairs(rng):
     active = rng.random((7, 5)) < 0.3
     apart = x[:, None, :] - y[None, :, :]
     plain = np.einsum("ij,ijk,ijl->kl", active, apart, apart)
-    np.testing.assert_allclose(room._slope(x, y, room.sp.csr_array(active.astype(float))), plain, atol=1e-12)
+    np.testing.assert_allclose(relaxation._slope(x, y, sp.csr_array(active.astype(float))), plain, atol=1e-12)
 
 
 def test_distances_by_a_factor_equal_those_under_the_matrix(rng):
     x, y, f = rng.normal(size=(6, 4)), rng.normal(size=(3, 4)), rng.normal(size=(4, 2))
-    np.testing.assert_allclose(room._squared_distances(x @ f, y @ f), distances(x, y, f @ f.T), atol=1e-12)
+    np.testing.assert_allclose(relaxation._squared_distances(x @ f, y @ f), distances(x, y, f @ f.T), atol=1e-12)
 
 
 def test_the_simplex_is_met_exactly(rng):
     for size in (1, 2, 7, 50):
         values = rng.normal(size=size)
-        near = on_simplex(values)
+        near = project_to_simplex(values)
         assert near.min() >= 0
         assert near.sum() == pytest.approx(1, abs=1e-12)
-        # the nearest point: what was taken away is the same for all that are left
+        # the nearest point: the same is subtracted from all entries that stay positive
         left = near > 0
         assert np.ptp((values - near)[left]) < 1e-12
         assert (values[~left] <= (values - near)[left].max() + 1e-12).all()
-    np.testing.assert_allclose(on_simplex(np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5])
+    np.testing.assert_allclose(project_to_simplex(np.array([0.2, 0.3, 0.5])), [0.2, 0.3, 0.5])
 
 
 def test_the_same_seed_gives_the_same_answer(shifted, monkeypatch):
-    monkeypatch.setattr(room, "MOST_OBSERVATIONS", 40)
+    monkeypatch.setattr(relaxation, "MAX_RELAXED_OBSERVATIONS", 40)
     first, again = relax(*shifted, seed=1), relax(*shifted, seed=1)
     np.testing.assert_array_equal(first.matrix, again.matrix)
     np.testing.assert_array_equal(first.objective, again.objective)
     assert not np.allclose(first.matrix, relax(*shifted, seed=2).matrix)
 
 
-def test_exchanging_the_groups_changes_nothing(rng):
+def test_exchanging_the_populations_changes_nothing(rng):
     x, y = rng.normal(size=(30, 5)), 1.5 * rng.normal(size=(45, 5)) + 0.5
     first, second = relax(x, y), relax(y, x)
     np.testing.assert_allclose(first.objective, second.objective, rtol=1e-6)
     np.testing.assert_allclose(first.matrix, second.matrix, atol=1e-4)
 
 
-def test_moving_both_groups_changes_nothing(shifted):
+def test_shifting_both_populations_changes_nothing(shifted):
     x, y = shifted
     moved = relax(x + 100, y + 100)
     np.testing.assert_allclose(moved.matrix, relax(x, y).matrix, atol=1e-4)
 
 
-def test_equal_groups_do_no_harm():
+def test_equal_populations_give_a_finite_matrix():
     same = np.ones((5, 4))
     found = relax(same, same)
     assert np.isfinite(found.matrix).all()
     assert found.objective.max() == pytest.approx(0)
 
 
-def test_every_kind_of_array_will_do(array_type, rng):
+def test_every_kind_of_array_gives_the_same(array_type, rng):
     x, y = rng.poisson(1.0, size=(20, 4)).astype(float), rng.poisson(2.0, size=(25, 4)).astype(float)
     np.testing.assert_allclose(relax(array_type(x), array_type(y)).matrix, relax(x, y).matrix, atol=1e-12)
 

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from diffnb.core.arrays.affine import Affine
-from diffnb.core.disc.algorithm import as_points
+from diffnb.core.disc.feature_graph import as_points
 from diffnb.core.spectral import distances
 from diffnb.core.spectral import feature_knn as neighbors
 from diffnb.core.spectral.feature_knn import nearest_features, search_for
@@ -13,7 +13,7 @@ from diffnb.core.spectral.points import Columns, points_of, standardized_within
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
-    """Several blocks, and the filter from 300 features on."""
+    """Several blocks, and the sieve from 300 features on."""
     monkeypatch.setattr(neighbors, "MAX_BLOCKWISE_FEATURES", 300)
     monkeypatch.setattr(neighbors, "BLOCK_ROWS", 256)
     monkeypatch.setattr(neighbors, "BLOCK_COLUMNS", 300)
@@ -44,19 +44,19 @@ def same_up_to_ties(found, wanted):
 
 
 @pytest.mark.parametrize("metric", distances.METRICS)
-def test_the_filter_finds_the_neighbours_of_all_distances(rng, array_type, metric):
+def test_the_sieve_finds_the_neighbours_of_all_distances(rng, array_type, metric):
     points = points_of(array_type(planted(rng)))
     same_up_to_ties(nearest_features(points, 12, metric=metric), distances.nearest(points, 12, metric=metric))
 
 
 @pytest.mark.parametrize("standardize", ["global", "within"])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-def test_the_filter_standardises_features(rng, standardize, kind):
+def test_the_sieve_standardises_features(rng, standardize, kind):
     for points in as_points([kind(planted(rng)), kind(planted(rng))], standardize):
         same_up_to_ties(nearest_features(points, 12), distances.nearest(points, 12))
 
 
-def test_the_filter_uses_all_parts_of_a_condition(rng):
+def test_the_sieve_uses_all_parts_of_a_condition(rng):
     x = planted(rng)
     points = Columns((Affine(sp.csr_array(x[:20])), Affine(sp.csr_array(x[20:]))), within=True)
     same_up_to_ties(nearest_features(points, 12), distances.nearest(points, 12))

@@ -16,6 +16,9 @@ def test_permutation_pvalues_count_draws_that_reach_the_observed():
 
 def test_rounding_does_not_decide_a_tie():
     assert permutation_pvalues(np.array([0.3]), np.array([[0.3 - 1e-15]]))[0] == 1.0
+    nearly = np.array([[0.3 - 1e-11]])
+    assert permutation_pvalues(np.array([0.3]), nearly)[0] == 0.5
+    assert permutation_pvalues(np.array([0.3]), nearly, tolerance=1e-9)[0] == 1.0
 
 
 def test_no_pvalue_of_a_distribution_is_zero_and_none_exceeds_one():

@@ -39,3 +39,8 @@ def test_draws_do_not_depend_on_jobs(n_jobs):
 def test_concurrent_draws_start_no_threads():
     seeds = np.random.SeedSequence(5).spawn(4)
     assert resampling.map_draws(lambda _: n_workers(), seeds, n_jobs=2) == [1] * 4
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_items_are_mapped_in_their_order(n_jobs):
+    assert resampling.map_items(sum, [[1, 2], [3], [4, 5, 6]], n_jobs=n_jobs) == [3, 3, 15]
