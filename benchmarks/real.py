@@ -77,7 +77,8 @@ def depth(seeds: int) -> None:
             matched = make()
             dn.pp.match_depth(matched, "half", random_state=seed)
             rows.append([name, str(seed), "yes", *called(matched)])
-    table("Nothing differs but depth: share of genes called", ["split of control cells", "seed", "matched", *KINDS, "warned"], rows)
+    head = ["split of control cells", "seed", "matched", *KINDS, "warned"]
+    table("Nothing differs but depth: share of genes called", head, rows)
 
 
 PARTS = {"depth": depth}
