@@ -132,7 +132,8 @@ def test_the_scorecard_is_the_same_for_every_chunking(adata, kind, chunks, sampl
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_never_is_all_of_the_data_in_memory(adata, kind, largest_block):
+def test_never_is_all_of_the_data_in_memory(adata, kind, largest_block, set_memory):
+    set_memory(4 * 8 * 40 * 30)  # a quarter of the data, if dense
     lazy = in_chunks(adata, kind, (10, -1))
     dn.tl.disc(lazy, "condition", n_permutations=2)
     dn.tl.scorecard(lazy, "condition")
