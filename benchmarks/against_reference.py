@@ -13,7 +13,7 @@ from reference import disc as plain
 
 import diffnb as dn
 from diffnb.core.disc.algorithm import refit
-from diffnb.core.disc.settings import DiscSettings, GraphSettings
+from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 
 TOYS = {
     "newly_connected": (dn.datasets.newly_connected, 30, 20),
@@ -27,7 +27,7 @@ def compare(make, k, d, n_obs, trivial):
     adata = make(n_obs=n_obs)
     conditions = adata.obs["condition"].cat.categories
     matrices = [adata.X[(adata.obs["condition"] == c).to_numpy()] for c in conditions]
-    ours = refit(matrices, DiscSettings(GraphSettings(k), (d,) * len(matrices), project_trivial=trivial))
+    ours = refit(matrices, DiscSettings(FeatureGraphSettings(k), (d,) * len(matrices), project_trivial=trivial))
     off, cosines = 0.0, 1.0
     for m, (sigma, vectors) in enumerate(plain.disc(matrices, k, d, trivial_in_u=trivial)):
         off = max(off, float(np.abs(ours.sigma[m] - sigma).max()))

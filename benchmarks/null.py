@@ -13,7 +13,7 @@ from _tools import save, table
 from joblib import Parallel, delayed
 from scipy.stats import binom
 
-from diffnb.core.disc import DiscOptions, GraphOptions, fit_disc, permutation_test
+from diffnb.core.disc import DiscOptions, FeatureGraphOptions, fit_disc, permutation_test
 from diffnb.core.runtime.threads import thread_limits
 
 N_OBS, N_FEATURES, GROUP = 60, 40, 10
@@ -70,7 +70,7 @@ CASES = {
 def p_values(make, null, seed, n_permutations):
     with thread_limits(0):
         matrices = list(make(np.random.default_rng(seed)))
-        graph = GraphOptions(standardize="within" if null == "connectivity" else None)
+        graph = FeatureGraphOptions(standardize="within" if null == "connectivity" else None)
         fit = fit_disc(matrices, DiscOptions(graph=graph, n_components=2))
         return permutation_test(fit, matrices, n_permutations=n_permutations, null=null).pvals[:, 0]
 

@@ -21,7 +21,7 @@ from reference import disc as plain
 
 from diffnb.core.arrays.ops import gram
 from diffnb.core.disc.algorithm import fit_disc, refit
-from diffnb.core.disc.settings import DiscOptions, DiscSettings, GraphSettings
+from diffnb.core.disc.settings import DiscOptions, DiscSettings, FeatureGraphSettings
 
 
 def correlated(n, p, conditions, seed=0):
@@ -53,7 +53,7 @@ def digits(n_each=2000):
 
 
 def against_reference(name, matrices, k, d, repeats):
-    settings = DiscSettings(GraphSettings(k), (d,) * len(matrices))
+    settings = DiscSettings(FeatureGraphSettings(k), (d,) * len(matrices))
     times = interleaved(
         {
             "ours": lambda: refit(matrices, settings),
@@ -68,7 +68,7 @@ def against_gram(name, matrices, repeats):
     k, d = 15, 20
     tasks = {"gram": lambda: [gram(x) for x in matrices]}
     for kind in ("dense", "knn"):
-        settings = DiscSettings(GraphSettings(k, kind), (d,) * len(matrices))
+        settings = DiscSettings(FeatureGraphSettings(k, kind), (d,) * len(matrices))
         tasks[kind] = lambda settings=settings: refit(matrices, settings)
     tasks["defaults"] = lambda: fit_disc(matrices, DiscOptions())
     times = interleaved(tasks, repeats)

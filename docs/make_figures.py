@@ -21,7 +21,7 @@ from scipy.spatial.distance import pdist, squareform
 from scipy.stats import pearsonr
 
 import diffnb as dn
-from diffnb.core.disc import GraphOptions, feature_walks
+from diffnb.core.disc import FeatureGraphOptions, feature_walks
 from diffnb.core.spectral.eigen import complement, walk_eigenvectors
 from diffnb.pl import _style
 from diffnb.pl._read import group_colors
@@ -150,7 +150,7 @@ def walks_of(adata):
     """Random walks of both conditions and their leading eigenvectors, by the settings that `tl.disc` chose."""
     chosen = adata.uns["disc"]
     counts = tuple(int(n) for n in chosen["n_eigenvectors"])
-    options = GraphOptions(kind=chosen["graph"], n_neighbors=int(chosen["n_neighbors"]))
+    options = FeatureGraphOptions(kind=chosen["graph"], n_neighbors=int(chosen["n_neighbors"]))
     matrices = [adata.X[(adata.obs["condition"] == group).to_numpy()] for group in "AB"]
     walks = feature_walks(matrices, options).walks
     return walks, [walk_eigenvectors(w, n)[1] for w, n in zip(walks, counts, strict=True)]

@@ -13,7 +13,7 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
 from .._keys import DiscKeys
-from ..core.disc import Analysis, AnalysisOptions, DiscOptions, GraphOptions, analyse, complete_samples
+from ..core.disc import Analysis, AnalysisOptions, DiscOptions, FeatureGraphOptions, analyse, complete_samples
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
 from ..core.stats.samples import nested
@@ -145,7 +145,7 @@ def disc(
     few = f"there are {p} features"
     options = AnalysisOptions(
         disc=DiscOptions(
-            graph=GraphOptions(
+            graph=FeatureGraphOptions(
                 kind=graph,
                 n_neighbors=validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=few) or "auto",
                 search=neighbors,

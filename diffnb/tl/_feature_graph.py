@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .. import _validate as validate
-from ..core.disc import GraphOptions
+from ..core.disc import FeatureGraphOptions
 from ..core.spectral.distances import METRICS, Metric
 from ..core.spectral.feature_knn import SEARCHES
 
@@ -36,8 +36,8 @@ def graph_options(
     random_state: object,
     p: int,
     /,
-) -> GraphOptions:
+) -> FeatureGraphOptions:
     """Return the options of a graph of `p` features."""
     k = validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=f"there are {p} features")
     seed = validate.count("random_state", random_state, at_least=0)
-    return GraphOptions(kind=graph, n_neighbors=k or "auto", search=neighbors, metric=metric, seed=seed)
+    return FeatureGraphOptions(kind=graph, n_neighbors=k or "auto", search=neighbors, metric=metric, seed=seed)

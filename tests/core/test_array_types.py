@@ -8,7 +8,7 @@ import pytest
 from diffnb.core import disc, dufs, mahalanobis, scorecard, sparda
 
 N_OBS, N_FEATURES = 48, 14
-GRAPH = disc.GraphOptions(kind="dense", n_neighbors=3)
+GRAPH = disc.FeatureGraphOptions(kind="dense", n_neighbors=3)
 #: bytes: as many as by default, and so few that nothing fits at once
 MEMORY = {"whole": 2**30, "in blocks": 16 * 8 * N_FEATURES * 5}
 

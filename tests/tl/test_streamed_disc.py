@@ -12,7 +12,7 @@ from diffnb._anndata import pull
 from diffnb.core.arrays import gram_stats as sums
 from diffnb.core.arrays import row_chunks as chunked
 from diffnb.core.disc.permutable import as_permutable
-from diffnb.core.disc.settings import DiscSettings, GraphSettings
+from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 from diffnb.core.scorecard import correlation_blocks
 
 pytestmark = pytest.mark.slow
@@ -132,7 +132,8 @@ def test_the_scorecard_is_the_same_for_every_chunking(adata, kind, chunks, sampl
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_never_is_all_of_the_data_in_memory(adata, kind, largest_block):
+def test_never_is_all_of_the_data_in_memory(adata, kind, largest_block, set_memory):
+    set_memory(4 * 8 * 40 * 30)  # a quarter of the data, if dense
     lazy = in_chunks(adata, kind, (10, -1))
     dn.tl.disc(lazy, "condition", n_permutations=2)
     dn.tl.scorecard(lazy, "condition")
@@ -181,7 +182,7 @@ def test_a_permutation_multiplies_no_more_rows_than_it_must(adata, null, monkeyp
     lazy = in_chunks(few, "dense", (10, -1))
     observations = as_permutable(pull(lazy, "condition").matrices, null)
     standardize = "within" if null == "connectivity" else None
-    settings = DiscSettings(GraphSettings(3, standardize=standardize), (2, 2), n_components=2)
+    settings = DiscSettings(FeatureGraphSettings(3, standardize=standardize), (2, 2), n_components=2)
     sizes = few.obs["condition"].value_counts(sort=False).to_numpy()
     first = [np.arange(sizes[0]), np.arange(sizes[0], few.n_obs)]
     observations.sigma(first, settings)  # the sums of the conditions as they are come first

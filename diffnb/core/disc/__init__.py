@@ -4,7 +4,7 @@ from .algorithm import DiscFit, fit_disc
 from .analysis import Analysis, AnalysisOptions, analyse, complete_samples
 from .change_maps import diffusion_change, diffusion_maps
 from .feature_graph import feature_walks
-from .settings import DiscOptions, DiscSettings, GraphOptions, GraphSettings
+from .settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from .significance import permutation_test
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "DiscFit",
     "DiscOptions",
     "DiscSettings",
-    "GraphOptions",
-    "GraphSettings",
+    "FeatureGraphOptions",
+    "FeatureGraphSettings",
     "analyse",
     "complete_samples",
     "diffusion_change",

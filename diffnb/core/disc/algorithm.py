@@ -20,7 +20,7 @@ from ..spectral.walk import Walk
 from ..typing import Floats, Matrix
 from .defaults import components_for, eigenvectors_for, n_eigenvalues_for, resolve_graph
 from .feature_graph import as_points, feature_walk
-from .settings import DiscOptions, DiscSettings, GraphSettings
+from .settings import DiscOptions, DiscSettings, FeatureGraphSettings
 
 #: eigenvalues in descending order, and eigenvectors as columns
 Eigenpairs: TypeAlias = tuple[Floats, Floats]
@@ -76,12 +76,12 @@ def refit(matrices: Sequence[Matrix], settings: DiscSettings, /) -> DiscFit:
         return fit_walks([feature_walk(c, settings.graph) for c in points], settings)
 
 
-def _leading_pairs(walk: Walk, graph: GraphSettings) -> Eigenpairs:
+def _leading_pairs(walk: Walk, graph: FeatureGraphSettings) -> Eigenpairs:
     return walk_eigenvectors(walk, n_eigenvalues_for(walk.n_features), seed=graph.seed)
 
 
 def _settings(
-    options: DiscOptions, graph: GraphSettings, known: Sequence[Eigenpairs] | None, n_features: int
+    options: DiscOptions, graph: FeatureGraphSettings, known: Sequence[Eigenpairs] | None, n_features: int
 ) -> DiscSettings:
     if options.n_eigenvectors != "auto":
         counts = options.n_eigenvectors

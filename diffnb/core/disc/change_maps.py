@@ -17,21 +17,21 @@ from ..spectral.walk import Walk
 from ..typing import Floats, Matrix
 from .defaults import resolve_graph
 from .feature_graph import as_points, feature_walk
-from .settings import GraphOptions, GraphSettings
+from .settings import FeatureGraphOptions, FeatureGraphSettings
 
 
 @dataclass(frozen=True, slots=True)
 class DiffusionMaps:
     """Diffusion maps of the features, per condition, without the constant eigenvector."""
 
-    settings: GraphSettings
+    settings: FeatureGraphSettings
     #: conditions × components
     eigenvalues: Floats
     #: conditions × features × components
     vectors: Floats
 
 
-def diffusion_maps(matrices: Sequence[Matrix], options: GraphOptions, /, *, n_components: int) -> DiffusionMaps:
+def diffusion_maps(matrices: Sequence[Matrix], options: FeatureGraphOptions, /, *, n_components: int) -> DiffusionMaps:
     """Diffusion map of the features of each condition: non-trivial eigenvalues and right eigenvectors of P."""
     with thread_limits(matrices[0].shape[1]):
         points = as_points(matrices, options.standardize)

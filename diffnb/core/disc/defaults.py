@@ -13,7 +13,7 @@ from ..spectral.distances import Metric
 from ..spectral.feature_knn import search_for
 from ..spectral.points import Columns
 from ..typing import Floats
-from .settings import GraphKind, GraphOptions, GraphSettings, kept_neighbors
+from .settings import FeatureGraphOptions, FeatureGraphSettings, GraphKind, kept_neighbors
 
 #: with more neighbours groups of 25 features blur, with fewer the gap in σ vanishes
 DEFAULT_NEIGHBORS = 25
@@ -31,12 +31,12 @@ MAX_LENGTH_RATIO = 3.5
 MIN_GAP, MIN_GAP_RATIO = 0.15, 8.0
 
 
-def resolve_graph(points: Sequence[Columns], options: GraphOptions, /) -> GraphSettings:
+def resolve_graph(points: Sequence[Columns], options: FeatureGraphOptions, /) -> FeatureGraphSettings:
     """Resolve what the options leave to the data."""
     p = points[0].n_features
     n_neighbors = neighbors_for(p) if options.n_neighbors == "auto" else options.n_neighbors
     kind = graph_for(points, options.metric) if options.kind == "auto" else options.kind
-    return GraphSettings(
+    return FeatureGraphSettings(
         n_neighbors,
         kind,
         # a dense graph computes every distance

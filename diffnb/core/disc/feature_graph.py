@@ -19,18 +19,18 @@ from ..spectral.points import Columns, points_of, standardized_within
 from ..spectral.walk import Walk, random_walk
 from ..typing import Matrix, Standardize
 from .defaults import resolve_graph
-from .settings import GraphOptions, GraphSettings, kept_neighbors
+from .settings import FeatureGraphOptions, FeatureGraphSettings, kept_neighbors
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureWalks:
     """Random walks on the features, one per condition."""
 
-    settings: GraphSettings
+    settings: FeatureGraphSettings
     walks: list[Walk]
 
 
-def feature_walks(matrices: Sequence[Matrix], options: GraphOptions, /) -> FeatureWalks:
+def feature_walks(matrices: Sequence[Matrix], options: FeatureGraphOptions, /) -> FeatureWalks:
     """Build the graph of every condition, and resolve what the options leave to the data."""
     with thread_limits(matrices[0].shape[1]):
         points = as_points(matrices, options.standardize)
@@ -63,19 +63,19 @@ def points_from_stats(conditions: Sequence[Sequence[GramStats]], standardize: St
     return [Columns(tuple(replace(s, map=pooled) for s in parts)) for parts in conditions]
 
 
-def feature_walk(points: Columns, settings: GraphSettings, /) -> Walk:
+def feature_walk(points: Columns, settings: FeatureGraphSettings, /) -> Walk:
     """Random walk on the features of one condition."""
     weights = _dense_weights(points, settings) if settings.kind == "dense" else _knn_weights(points, settings)
     return random_walk(weights, density_normalize=settings.density_normalize)
 
 
-def _dense_weights(points: Columns, settings: GraphSettings) -> Any:
+def _dense_weights(points: Columns, settings: FeatureGraphSettings) -> Any:
     squared = squared_distances(points, metric=settings.metric)
     sigma = bandwidths(kth_smallest(squared, settings.n_neighbors))
     return dense_weights(squared, sigma, kernel=settings.kernel)
 
 
-def _knn_weights(points: Columns, settings: GraphSettings) -> Any:
+def _knn_weights(points: Columns, settings: FeatureGraphSettings) -> Any:
     neighbors = nearest_features(
         points,
         kept_neighbors(settings.n_neighbors, points.n_features),

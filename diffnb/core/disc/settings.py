@@ -17,7 +17,7 @@ KEPT_PER_NEIGHBOR = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GraphOptions:
+class FeatureGraphOptions:
     """How the features of a condition become a graph; `"auto"` leaves a choice to the data."""
 
     kind: GraphKind | Auto = "auto"
@@ -33,7 +33,7 @@ class GraphOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphSettings:
+class FeatureGraphSettings:
     """Options of a graph with every choice resolved."""
 
     n_neighbors: int
@@ -55,7 +55,7 @@ def kept_neighbors(n_neighbors: int, n_features: int, /) -> int:
 class DiscOptions:
     """What DiSC needs besides the data; `"auto"` leaves a choice to the data."""
 
-    graph: GraphOptions = field(default_factory=GraphOptions)
+    graph: FeatureGraphOptions = field(default_factory=FeatureGraphOptions)
     #: per condition, how many of its eigenvectors are projected off the others
     n_eigenvectors: tuple[int, ...] | Auto = "auto"
     n_components: int = 10
@@ -67,7 +67,7 @@ class DiscOptions:
 class DiscSettings:
     """Options of DiSC with every choice resolved."""
 
-    graph: GraphSettings
+    graph: FeatureGraphSettings
     n_eigenvectors: tuple[int, ...]
     n_components: int = 10
     project_trivial: bool = True

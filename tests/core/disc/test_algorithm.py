@@ -4,10 +4,10 @@ from reference import disc as plain
 
 import diffnb as dn
 from diffnb.core.disc.algorithm import fit_disc, fit_walks, refit, resolve
-from diffnb.core.disc.settings import DiscOptions, DiscSettings, GraphOptions, GraphSettings
+from diffnb.core.disc.settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from diffnb.core.spectral import eigen as spectrum
 
-SETTINGS = DiscSettings(GraphSettings(6), (4, 4))
+SETTINGS = DiscSettings(FeatureGraphSettings(6), (4, 4))
 
 
 def by_condition(adata):
@@ -27,7 +27,7 @@ TOYS = {
 def test_equals_the_equations_on_every_toy(toy, trivial):
     make, k, d = TOYS[toy]
     matrices = by_condition(make(n_obs=400))
-    settings = DiscSettings(GraphSettings(k), (d,) * len(matrices), n_components=5, project_trivial=trivial)
+    settings = DiscSettings(FeatureGraphSettings(k), (d,) * len(matrices), n_components=5, project_trivial=trivial)
     ours = refit(matrices, settings)
     for m, (sigma, vectors) in enumerate(plain.disc(matrices, k, d, n_components=5, trivial_in_u=trivial)):
         np.testing.assert_allclose(ours.sigma[m], sigma, atol=1e-10)
@@ -39,7 +39,7 @@ def test_equals_the_equations_on_every_toy(toy, trivial):
 @pytest.mark.parametrize("density_normalize", [True, False])
 def test_equals_the_equations_for_other_kernels(two_conditions, kernel, density_normalize):
     options = {"kernel": kernel, "density_normalize": density_normalize}
-    ours = refit(two_conditions, DiscSettings(GraphSettings(6, **options), (4, 4), n_components=3))
+    ours = refit(two_conditions, DiscSettings(FeatureGraphSettings(6, **options), (4, 4), n_components=3))
     theirs = plain.disc(two_conditions, 6, 4, n_components=3, trivial_in_u=True, **options)
     for m in range(2):
         np.testing.assert_allclose(ours.sigma[m], theirs[m][0], atol=1e-10)
@@ -50,7 +50,9 @@ def test_equals_the_equations_for_other_kernels(two_conditions, kernel, density_
 @pytest.mark.parametrize("standardize", [None, "global", "within"])
 def test_is_the_same_for_every_kind_of_array(array_type, two_conditions, kind, metric, standardize):
     x = [np.where(np.abs(m) > 0.7, m, 0.0) for m in two_conditions]
-    settings = DiscSettings(GraphSettings(6, kind, metric=metric, standardize=standardize), (4, 4), n_components=3)
+    settings = DiscSettings(
+        FeatureGraphSettings(6, kind, metric=metric, standardize=standardize), (4, 4), n_components=3
+    )
     ours, dense = refit([array_type(m) for m in x], settings), refit(x, settings)
     np.testing.assert_allclose(ours.sigma, dense.sigma, atol=1e-10)
     np.testing.assert_allclose(ours.vectors, dense.vectors, atol=1e-8)
@@ -62,7 +64,7 @@ def test_float32_is_close(two_conditions):
 
 
 def test_iterative_and_direct_solvers_agree(monkeypatch, two_conditions):
-    settings = DiscSettings(GraphSettings(6), (4, 5), n_components=3)
+    settings = DiscSettings(FeatureGraphSettings(6), (4, 5), n_components=3)
     direct = refit(two_conditions, settings)
     monkeypatch.setattr(spectrum, "MAX_DIRECT_NODES", 0)
     iterative = refit(two_conditions, settings)
@@ -76,14 +78,14 @@ def test_swapping_conditions_swaps_results(two_conditions):
 
 
 def test_vectors_follow_their_features(two_conditions, rng):
-    settings = DiscSettings(GraphSettings(6), (4, 4), n_components=2)
+    settings = DiscSettings(FeatureGraphSettings(6), (4, 4), n_components=2)
     order = rng.permutation(40)
     moved = refit([x[:, order] for x in two_conditions], settings)
     np.testing.assert_allclose(moved.vectors, refit(two_conditions, settings).vectors[:, order], atol=1e-9)
 
 
 def test_vectors_are_orthonormal_and_off_the_other_conditions(two_conditions):
-    result = refit(two_conditions, DiscSettings(GraphSettings(6), (4, 4), n_components=5))
+    result = refit(two_conditions, DiscSettings(FeatureGraphSettings(6), (4, 4), n_components=5))
     np.testing.assert_allclose(result.vectors[0].T @ result.vectors[0], np.eye(5), atol=1e-10)
     u = spectrum.walk_eigenvectors(result.walks[1], 4)[1]
     np.testing.assert_allclose(u.T @ result.vectors[0], 0, atol=1e-10)
@@ -98,13 +100,13 @@ def test_scale_of_all_data_changes_nothing(two_conditions):
 
 
 def test_standardising_within_conditions_removes_shifts_and_scales(two_conditions, rng):
-    settings = DiscSettings(GraphSettings(6, standardize="within"), (4, 4))
+    settings = DiscSettings(FeatureGraphSettings(6, standardize="within"), (4, 4))
     other = [two_conditions[0], two_conditions[1] * rng.uniform(0.5, 2, 40) + rng.normal(size=40)]
     np.testing.assert_allclose(refit(other, settings).sigma, refit(two_conditions, settings).sigma, atol=1e-10)
 
 
 def test_the_new_group_is_found(two_conditions):
-    result = refit(two_conditions, DiscSettings(GraphSettings(8), (4, 4), n_components=2))
+    result = refit(two_conditions, DiscSettings(FeatureGraphSettings(8), (4, 4), n_components=2))
     strongest = np.argsort(-np.abs(result.vectors[1, :, 0]))[:10]
     assert set(strongest) == set(range(10, 20))
 
@@ -159,7 +161,9 @@ def split_off(length, s, seed):
 @pytest.mark.parametrize("kind", ["auto", "knn"])
 def test_a_fit_is_the_refit_with_its_settings(two_conditions, kind, trivial):
     """Eigenpairs that were computed to resolve the options give the same vectors as new ones."""
-    fit = fit_disc(two_conditions, DiscOptions(graph=GraphOptions(kind=kind), n_components=3, project_trivial=trivial))
+    fit = fit_disc(
+        two_conditions, DiscOptions(graph=FeatureGraphOptions(kind=kind), n_components=3, project_trivial=trivial)
+    )
     again = refit(two_conditions, fit.settings)
     np.testing.assert_allclose(fit.sigma, again.sigma, rtol=1e-12)
     np.testing.assert_allclose(fit.vectors, again.vectors, atol=1e-10)
@@ -167,7 +171,7 @@ def test_a_fit_is_the_refit_with_its_settings(two_conditions, kind, trivial):
 
 OPTIONS = {
     "all open": DiscOptions(),
-    "given": DiscOptions(graph=GraphOptions(kind="knn", n_neighbors=7), n_eigenvectors=(3, 5)),
+    "given": DiscOptions(graph=FeatureGraphOptions(kind="knn", n_neighbors=7), n_eigenvectors=(3, 5)),
     "without the trivial vector": DiscOptions(project_trivial=False, n_components=100),
 }
 

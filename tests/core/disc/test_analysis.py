@@ -10,12 +10,12 @@ from diffnb.core.disc.algorithm import DiscFit, fit_disc, refit, resolve
 from diffnb.core.disc.analysis import AnalysisOptions, analyse, complete_samples
 from diffnb.core.disc.feature_groups import feature_groups, leading_count
 from diffnb.core.disc.paired import average, fit_subjects, swap_test
-from diffnb.core.disc.settings import DiscOptions, GraphOptions
+from diffnb.core.disc.settings import DiscOptions, FeatureGraphOptions
 from diffnb.core.disc.significance import chance_sigma, permutation_test, stability
 from diffnb.core.spectral.walk import Walk
 
 DISC = DiscOptions(n_components=3)
-WITHIN = DiscOptions(graph=GraphOptions(standardize="within"), n_components=3)
+WITHIN = DiscOptions(graph=FeatureGraphOptions(standardize="within"), n_components=3)
 #: three subjects in both conditions, a fourth in the second only, and a fifth with too few observations
 SUBJECTS = [np.repeat([0, 1, 2, 4], [20, 20, 18, 2]), np.repeat([0, 1, 2, 3, 4], [15, 15, 15, 13, 2])]
 NESTED = [np.repeat([0, 1, 2], 20), np.repeat([3, 4, 5], 20)]

@@ -4,10 +4,10 @@ from reference import disc as plain
 
 from diffnb.core.disc.change_maps import diffusion_change, diffusion_maps
 from diffnb.core.disc.feature_graph import feature_walks
-from diffnb.core.disc.settings import GraphOptions
+from diffnb.core.disc.settings import FeatureGraphOptions
 from diffnb.core.spectral.eigen import fix_signs
 
-OPTIONS = GraphOptions(kind="dense", n_neighbors=6)
+OPTIONS = FeatureGraphOptions(kind="dense", n_neighbors=6)
 
 
 def walks(matrices):

@@ -4,7 +4,7 @@ import pytest
 import diffnb as dn
 from diffnb.core.disc.defaults import components_for, eigenvectors_for, graph_for, neighbors_for, resolve_graph
 from diffnb.core.disc.feature_graph import as_points
-from diffnb.core.disc.settings import GraphOptions, GraphSettings
+from diffnb.core.disc.settings import FeatureGraphOptions, FeatureGraphSettings
 
 
 @pytest.mark.parametrize(("p", "k"), [(5000, 25), (250, 25), (60, 12), (10, 2), (3, 1), (2, 1)])
@@ -60,7 +60,7 @@ def test_components_are_limited_to_the_dimensions_that_remain():
 
 
 def test_given_options_of_a_graph_are_kept(two_conditions):
-    options = GraphOptions(
+    options = FeatureGraphOptions(
         kind="knn",
         n_neighbors=7,
         metric="cosine",
@@ -69,22 +69,24 @@ def test_given_options_of_a_graph_are_kept(two_conditions):
         density_normalize=False,
         seed=3,
     )
-    expected = GraphSettings(7, "knn", "exact", "cosine", "global", "rbf", density_normalize=False, seed=3)
+    expected = FeatureGraphSettings(7, "knn", "exact", "cosine", "global", "rbf", density_normalize=False, seed=3)
     assert resolve_graph(as_points(two_conditions, "global"), options) == expected
 
 
 def test_open_options_of_a_graph_follow_from_the_data(two_conditions):
     points = as_points(two_conditions, None)
-    assert resolve_graph(points, GraphOptions()) == GraphSettings(neighbors_for(40), graph_for(points, "euclidean"))
+    assert resolve_graph(points, FeatureGraphOptions()) == FeatureGraphSettings(
+        neighbors_for(40), graph_for(points, "euclidean")
+    )
 
 
 def test_only_a_graph_of_neighbours_is_searched_approximately(rng, monkeypatch):
     monkeypatch.setattr("diffnb.core.spectral.feature_knn.MAX_BLOCKWISE_FEATURES", 10)
     monkeypatch.setattr("diffnb.core.spectral.feature_knn.MIN_APPROXIMATE_FEATURES", 50)
     points = as_points(list(rng.normal(size=(2, 5, 200))), None)
-    assert resolve_graph(points, GraphOptions(kind="knn", n_neighbors=2)).search == "approximate"
-    assert resolve_graph(points, GraphOptions(kind="knn", n_neighbors=2, search="exact")).search == "exact"
-    assert resolve_graph(points, GraphOptions(kind="dense", n_neighbors=2)).search == "exact"
+    assert resolve_graph(points, FeatureGraphOptions(kind="knn", n_neighbors=2)).search == "approximate"
+    assert resolve_graph(points, FeatureGraphOptions(kind="knn", n_neighbors=2, search="exact")).search == "exact"
+    assert resolve_graph(points, FeatureGraphOptions(kind="dense", n_neighbors=2)).search == "exact"
 
 
 def test_defaults_find_the_groups_of_the_first_toy():

@@ -4,7 +4,7 @@ from reference import disc as plain
 
 from diffnb.core.disc.defaults import neighbors_for
 from diffnb.core.disc.feature_graph import as_points, feature_walk, feature_walks, points_from_stats
-from diffnb.core.disc.settings import GraphOptions, GraphSettings
+from diffnb.core.disc.settings import FeatureGraphOptions, FeatureGraphSettings
 
 STANDARDIZE = [None, "global", "within"]
 
@@ -45,7 +45,7 @@ def split(array_type, matrices):
 @pytest.mark.parametrize("standardize", STANDARDIZE)
 @pytest.mark.parametrize("density_normalize", [True, False])
 def test_a_walk_is_the_transition_matrix_of_the_equations(any_array_type, matrices, standardize, density_normalize):
-    settings = GraphSettings(4, standardize=standardize, density_normalize=density_normalize)
+    settings = FeatureGraphSettings(4, standardize=standardize, density_normalize=density_normalize)
     points = as_points(split(any_array_type, matrices), standardize)
     for c, x in zip(points, standardized(matrices, standardize), strict=True):
         expected = plain.transition(plain.weights(x, 4), density_normalize)
@@ -54,12 +54,12 @@ def test_a_walk_is_the_transition_matrix_of_the_equations(any_array_type, matric
 
 def test_a_graph_of_all_neighbours_is_the_dense_one(matrices):
     points = as_points(matrices, None)[0]
-    dense, knn = (feature_walk(points, GraphSettings(7, kind)) for kind in ("dense", "knn"))
+    dense, knn = (feature_walk(points, FeatureGraphSettings(7, kind)) for kind in ("dense", "knn"))
     np.testing.assert_allclose(knn.symmetric.toarray(), dense.symmetric, atol=1e-12)
 
 
 def test_a_graph_of_neighbours_has_only_their_edges(matrices):
-    walk = feature_walk(as_points(matrices, None)[0], GraphSettings(2, "knn"))
+    walk = feature_walk(as_points(matrices, None)[0], FeatureGraphSettings(2, "knn"))
     # itself, its four neighbours and those whose neighbour it is
     assert walk.symmetric.nnz < 15**2
     assert (np.diff(walk.symmetric.indptr) >= 5).all()
@@ -79,7 +79,7 @@ def test_several_sums_make_one_condition(matrices):
 
 
 def test_walks_come_with_the_settings_that_they_were_built_with(matrices):
-    found = feature_walks(matrices, GraphOptions(standardize="within"))
-    assert found.settings == GraphSettings(neighbors_for(15), "dense", standardize="within")
+    found = feature_walks(matrices, FeatureGraphOptions(standardize="within"))
+    assert found.settings == FeatureGraphSettings(neighbors_for(15), "dense", standardize="within")
     for walk, points in zip(found.walks, as_points(matrices, "within"), strict=True):
         np.testing.assert_array_equal(walk.symmetric, feature_walk(points, found.settings).symmetric)

@@ -3,9 +3,9 @@ import pytest
 
 from diffnb.core.disc.algorithm import refit
 from diffnb.core.disc.paired import average, fit_subjects, stability_over_subjects, swap_test
-from diffnb.core.disc.settings import DiscSettings, GraphSettings
+from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 
-SETTINGS = DiscSettings(GraphSettings(8), (4, 4), n_components=3)
+SETTINGS = DiscSettings(FeatureGraphSettings(8), (4, 4), n_components=3)
 
 
 @pytest.fixture

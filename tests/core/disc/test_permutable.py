@@ -5,7 +5,7 @@ import pytest
 from reference import disc as plain
 
 from diffnb.core.disc.permutable import as_permutable
-from diffnb.core.disc.settings import DiscSettings, GraphSettings
+from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 
 N_OBS, N_FEATURES = (30, 45), 12
 K, D = 3, 3
@@ -13,7 +13,7 @@ SAMPLES = [np.arange(30) % 3, 3 + np.arange(45) % 4]
 
 
 def settings(standardize=None):
-    return DiscSettings(GraphSettings(K, standardize=standardize), (D, D), n_components=4)
+    return DiscSettings(FeatureGraphSettings(K, standardize=standardize), (D, D), n_components=4)
 
 
 @pytest.fixture

@@ -4,12 +4,12 @@ import scipy.sparse as sp
 
 from diffnb.core.disc.algorithm import DiscFit, refit
 from diffnb.core.disc.feature_groups import feature_groups
-from diffnb.core.disc.settings import DiscSettings, GraphSettings
+from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 from diffnb.core.disc.significance import chance_sigma, permutation_test, stability
 
 SETTINGS = {
-    "labels": DiscSettings(GraphSettings(8), (4, 4), n_components=2),
-    "connectivity": DiscSettings(GraphSettings(8, standardize="within"), (4, 4), n_components=2),
+    "labels": DiscSettings(FeatureGraphSettings(8), (4, 4), n_components=2),
+    "connectivity": DiscSettings(FeatureGraphSettings(8, standardize="within"), (4, 4), n_components=2),
 }
 
 
