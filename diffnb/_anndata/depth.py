@@ -22,6 +22,8 @@ from .read import Pulled
 COUNTS_LAYER = "counts"
 #: column of `obs` with the share of counts that `pp.match_depth` kept, and entry of `uns`
 MATCHED = "match_depth"
+#: integers in a sparse `X` are taken for counts if observations have at least this total
+MIN_MEDIAN_TOTAL = 20
 TOTALS_COLUMNS = ("total_counts", "n_counts", "nCount_RNA", "nUMI", "n_umi", "total_umis")
 
 
@@ -68,8 +70,11 @@ def _known_totals(adata: AnnData) -> Floats | None:
         counts: Any = adata.layers[COUNTS_LAYER]
         if isinstance(counts, np.ndarray) or sp.issparse(counts):
             return _as_matched(adata, totals_of(counts))
-    if (isinstance(adata.X, np.ndarray) or sp.issparse(adata.X)) and are_counts(adata.X):
-        return totals_of(adata.X)
+    # dense integers are pixels or ranks as often as molecules, and so are few small ones
+    if sp.issparse(adata.X) and are_counts(adata.X):
+        totals = totals_of(adata.X)
+        if np.median(totals) >= MIN_MEDIAN_TOTAL:
+            return totals
     for name in TOTALS_COLUMNS:
         if name in adata.obs and pd.api.types.is_numeric_dtype(adata.obs[name]):
             values = adata.obs[name].to_numpy(dtype=float)
