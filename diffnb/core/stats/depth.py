@@ -25,13 +25,16 @@ class DepthDifference:
 
     @property
     def ratio(self) -> float:
-        """Deepest over shallowest condition."""
-        return float(self.means.max() / max(float(self.means.min()), np.finfo(float).tiny))
+        """Deepest over shallowest condition; infinite where one has no counts at all."""
+        return float(self.means.max() / self.means.min()) if self.means.min() > 0 else np.inf
 
     @property
     def matters(self) -> bool:
-        """Whether the difference is more than chance, and large enough to look like a finding."""
-        return self.ratio >= MIN_DEPTH_RATIO and self.pval < ALPHA_DEPTH
+        """Whether the difference is more than chance, and large enough to look like a finding.
+
+        A condition without any counts has no depth that others could be matched with.
+        """
+        return MIN_DEPTH_RATIO <= self.ratio < np.inf and self.pval < ALPHA_DEPTH
 
 
 def compare_depths(totals: Sequence[Floats], /, *, samples: Sequence[Ints] = ()) -> DepthDifference:

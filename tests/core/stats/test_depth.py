@@ -27,3 +27,9 @@ def test_cells_of_one_deep_sample_are_not_evidence_about_the_condition(rng):
 
 def test_totals_that_are_all_the_same_are_equal():
     assert compare_depths([np.full(5, 1e4), np.full(6, 1e4)]).pval == 1.0
+
+
+def test_a_condition_without_counts_has_no_depth_to_match():
+    found = compare_depths([np.arange(1.0, 41.0), np.zeros(40)])
+    assert found.ratio == np.inf
+    assert not found.matters
