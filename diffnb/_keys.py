@@ -139,7 +139,7 @@ class ChangeKeys(Keys):
 
     key: str = "feature_change"
     made_by: ClassVar[str] = "tl.feature_change(adata, groupby)"
-    entries: ClassVar[tuple[str, ...]] = ("groups", "neighbors", "params")
+    entries: ClassVar[tuple[str, ...]] = ("groups", "change", "params")
 
 
 @dataclass(frozen=True, slots=True)

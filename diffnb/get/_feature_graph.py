@@ -42,7 +42,7 @@ def feature_diffmap(adata: AnnData, *, key: str = "feature_diffmap") -> pd.DataF
 
 @documented_reader
 def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFrame:
-    """Read how far every feature moves between two conditions.
+    """Read how much every feature changes between two conditions.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
 
     Returns
     -------
-    One row per feature, the one that moves farthest first; columns `change` (the diffusion distance) and `rank`
+    One row per feature, the one that changes most first; columns `change` (by the method of the call) and `rank`
     (from 1). Excluded features come last, with missing values.
 
     Examples

@@ -56,3 +56,23 @@ def test_bad_input_is_refused(adata, options, words):
 def test_three_conditions_have_no_single_change(adata):
     with pytest.raises(ValueError, match="has 3"):
         dn.tl.feature_change(adata, "subject")
+
+
+class TestDetectors:
+    @pytest.mark.parametrize("method", ["spectral_angle", "difference_rx", "chronochrome", "ir_mad"])
+    def test_detectors_find_the_tarp_and_survive_a_file(self, method, tmp_path):
+        adata = dn.datasets.hyperspectral_tarp(size=40, n_bands=40)
+        dn.tl.feature_change(adata, "condition", method=method)
+        assert roc_auc_score(adata.var["material"] == "tarp", adata.var["feature_change"]) > 0.9
+        adata.write_h5ad(tmp_path / "a.h5ad")
+        back = ad.read_h5ad(tmp_path / "a.h5ad")
+        pd.testing.assert_frame_equal(dn.get.feature_change(back), dn.get.feature_change(adata))
+        assert dn.get.params(back, key="feature_change")["method"] == method
+
+    def test_bands_must_correspond(self, adata):
+        with pytest.raises(ValueError, match="one by one, but 'ctrl' has 60 and 'stim' has 59"):
+            dn.tl.feature_change(adata[:-1].copy(), "condition", method="chronochrome")
+
+    def test_an_unknown_detector_is_refused(self, adata):
+        with pytest.raises(ValueError, match="Did you mean 'chronochrome'"):
+            dn.tl.feature_change(adata, "condition", method="chronochrom")

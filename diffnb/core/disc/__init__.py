@@ -2,12 +2,14 @@
 
 from .algorithm import DiscFit, fit_disc
 from .analysis import Analysis, AnalysisOptions, analyse, complete_samples
+from .change_detectors import CHANGE_DETECTORS
 from .change_maps import diffusion_change, diffusion_maps
 from .feature_graph import feature_walks
 from .settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from .significance import permutation_test
 
 __all__ = [
+    "CHANGE_DETECTORS",
     "Analysis",
     "AnalysisOptions",
     "DiscFit",
