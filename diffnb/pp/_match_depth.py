@@ -57,10 +57,13 @@ def match_depth(
     --------
     >>> import diffnb as dn
     >>> adata = dn.datasets.scrna(n_cells=300)
-    >>> deep = adata.obs["condition"] == adata.obs["condition"].cat.categories[0]
-    >>> adata.layers["counts"][deep.to_numpy()] *= 3
+    >>> first = (adata.obs["condition"] == adata.obs["condition"].cat.categories[0]).to_numpy()
+    >>> counts = adata.layers["counts"].toarray()
+    >>> counts[first] *= 3  # as if the first condition had been sequenced three times as deep
+    >>> adata.layers["counts"] = counts
     >>> dn.pp.match_depth(adata, "condition")
-    >>> round(float(adata.X[deep].sum(axis=1).mean() / adata.X[~deep].sum(axis=1).mean()), 1)
+    >>> depth = adata.X.sum(axis=1)
+    >>> round(float(depth[first].mean() / depth[~first].mean()), 1)
     1.0
     """
     counts = counts_of(adata, layer)
