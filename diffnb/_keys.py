@@ -109,10 +109,11 @@ class DiscKeys(Keys):
         return unique([f"{self.key}_{plain(group)}" for group in groups])
 
     def columns(
-        self, groups: Sequence[str], n_vectors: int, *, stability: bool, spread: bool
+        self, groups: Sequence[str], n_vectors: int, *, stability: bool, spread: bool, membership: bool = False
     ) -> dict[str, dict[str, str]]:
         """Name the columns of `varm`, for each condition."""
-        names = [*counted("vector", n_vectors), "score", *(["stability"] if stability else [])]
+        further = [name for name, has in (("membership", membership), ("stability", stability)) if has]
+        names = [*counted("vector", n_vectors), "score", *further]
         return by_group(groups, [*names, *(counted("spread", n_vectors) if spread else [])])
 
     def meta_features(self, groups: Sequence[str], n_vectors: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,12 @@ class Pulled:
     def n_features(self) -> int:
         """Number of features that are used."""
         return int(self.kept.sum())
+
+    def without(self, excluded: Bools) -> Pulled:
+        """Exclude some of the features that are used."""
+        kept = self.kept.copy()
+        kept[np.flatnonzero(kept)[excluded]] = False
+        return replace(self, matrices=[take_columns(x, ~excluded) for x in self.matrices], kept=kept)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.D
     Returns
     -------
     One row per feature (and condition), in the order of `adata.var_names`; columns `group` (the condition),
-    `vector_1` …, `score`, `feature_group`, and `stability` and `spread_1` … where they were computed. Excluded
-    features are missing values.
+    `vector_1` …, `score`, `feature_group`, and `membership` (1 − the local false discovery rate of belonging to a
+    group), `stability` and `spread_1` … where they were computed. Excluded features are missing values.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.D
     >>> adata = dn.datasets.newly_connected(n_obs=500)
     >>> dn.tl.disc(adata, "condition", n_components=4)
     >>> dn.get.disc(adata, group="B").columns.tolist()
-    ['group', 'vector_1', 'vector_2', 'vector_3', 'vector_4', 'score', 'feature_group']
+    ['group', 'vector_1', 'vector_2', 'vector_3', 'vector_4', 'score', 'feature_group', 'membership']
     """
     keys = DiscKeys(key)
     found = entry(adata, keys)
@@ -67,6 +67,8 @@ def _values(adata: AnnData, keys: DiscKeys, group: str) -> pd.DataFrame:
         np.asarray(found["sigma"]).shape[1],
         stability=bool(found["has_stability"]),
         spread=bool(found["has_spread"]),
+        # absent from results of earlier versions
+        membership=bool(found.get("has_membership", False)),
     )
     return named(adata, keys.varm, columns[group])
 

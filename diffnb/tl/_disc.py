@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
-import pandas as pd
 from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
+from .._anndata import Pulled, bound, pull, store, warn_of_depth
 from .._keys import DiscKeys
-from ..core.disc import Analysis, AnalysisOptions, DiscOptions, FeatureGraphOptions, analyse, complete_samples
+from ..core.arrays.ops import column_summaries
+from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
 from ..core.stats.samples import nested
-from ..core.typing import Floats
+from ..core.typing import Standardize
+from ._disc_groups import described_groups
+from ._disc_results import log_choices, results_of, warn_of_evidence
 from ._docs import documented_tool
 from ._feature_graph import GRAPHS, check_neighbors
 
+QUESTIONS = ("relations", "any difference")
 STANDARDIZE = ("global", "within")
 NULLS = ("labels", "connectivity")
+#: `min_obs="auto"`: one of so many observations of a condition, up to the largest
+OBS_PER_MIN_OBS = 10
+MAX_MIN_OBS = 20
 
 
 @documented_tool
@@ -34,8 +40,10 @@ def disc(
     sample_key: str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
+    question: Literal["relations", "any difference"] = "relations",
+    min_obs: int | Literal["auto"] = "auto",
     metric: Literal["euclidean", "correlation", "cosine"] = "euclidean",
-    standardize: Literal["global", "within"] | None = None,
+    standardize: Literal["auto", "global", "within"] | None = "auto",
     kernel: Literal["self_tuning", "self_tuning_product", "rbf"] | KernelFunction = "self_tuning",
     density_normalize: bool = True,
     graph: Literal["auto", "dense", "knn"] = "auto",
@@ -45,7 +53,7 @@ def disc(
     n_components: int = 10,
     n_clusters: int | Literal["auto"] = "auto",
     n_permutations: int = 0,
-    null: Literal["labels", "connectivity"] = "labels",
+    null: Literal["auto", "labels", "connectivity"] = "auto",
     n_bootstraps: int = 0,
     project_trivial: bool = True,
     random_state: int = 0,
@@ -71,9 +79,18 @@ def disc(
         and their spread is kept; where each sample belongs to one condition, whole samples are permuted.
     layer
     mask_var
+    question
+        `"relations"`: which features are connected in one condition only, whatever their levels and spreads do; every
+        feature is standardised within each condition. `"any difference"`: the setting of the paper, in which
+        features are compared as they are, so that a change in level or spread counts as one in connectivity.
+    min_obs
+        Features that are seen in fewer observations of a condition are excluded, since a feature that is zero (or at
+        any other end of its range) almost everywhere has no correlations to compare and makes permutations look
+        strong. `"auto"`: a tenth of the observations of the condition, 20 at most.
     metric
     standardize
-        ... `"within"`: within each condition, which leaves differences in relations only.
+        ... `"within"`: within each condition, which leaves differences in relations only. `"auto"`: as `question`
+        asks, `"within"` for relations and `None` for any difference.
     kernel
         `"self_tuning"`: ½[exp(−d²/σᵢ²) + exp(−d²/σⱼ²)], as in the authors' code;
         `"self_tuning_product"`: exp(−d²/σᵢσⱼ), as in the paper; `"rbf"`: exp(−d²/ε²) with ε the median local
@@ -94,13 +111,16 @@ def disc(
     n_components
         Differential vectors per condition.
     n_clusters
-        Groups of features per condition, the background counted; `"auto"`: by σ above that of a few permutations
-        of the labels, the last clear drop in it, and the silhouette. Where no σ is above chance, all features
-        are background.
+        Groups of features per condition, the background counted. `"auto"`: groups are named only on evidence. Where
+        the largest σ of a condition does not exceed that of every permutation of the labels (up to 19, fewer where
+        the answer is clear) and lie outside their distribution (p ≤ 0.01, adjusted for the number of conditions), all
+        features are background. The number of groups then follows from the last clear drop in σ and the silhouette,
+        and their members are the features that co-vary with the group more than the other conditions explain (local
+        false discovery rate ≤ 0.2). A number skips the test.
     n_permutations
     null
         `"labels"`: no difference at all; `"connectivity"`: no difference besides shifts and scales of single
-        features.
+        features. `"auto"`: connectivity where features are standardised within conditions.
     n_bootstraps
         Bootstrap draws for the stability of each feature's group; 0 for none.
     project_trivial
@@ -115,11 +135,12 @@ def disc(
     -------
     `None`, or the copy. Adds
 
-    - `varm[key_added]`: vectors, score (and stability, spread) of each feature, a column each;
+    - `varm[key_added]`: vectors, score (and membership, stability, spread) of each feature, a column each;
     - `var[f"{key_added}_{condition}"]`: group of each feature, `"background"` or the condition with a number;
     - `uns[key_added]`: σ, p-values, what was chosen, parameters.
 
-    Read them with :func:`diffnb.get.disc` and :func:`diffnb.get.disc_significance`.
+    Read them with :func:`diffnb.get.disc`, :func:`diffnb.get.disc_groups` and
+    :func:`diffnb.get.disc_significance`.
 
     References
     ----------
@@ -135,10 +156,12 @@ def disc(
     ['background', 'A1', 'A2']
     """
     call = bound(disc, locals())
-    _check_options(metric, standardize, kernel, graph, null)
+    _check_options(question, metric, standardize, kernel, graph, null)
+    standardized = _standardized(question, standardize)
     check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
     warn_of_depth(adata, data, groupby)
+    data, n_rare = _without_rare(data, min_obs)
     if sample_key is not None:
         _check_samples(data, sample_key)
     p = data.n_features
@@ -150,7 +173,7 @@ def disc(
                 n_neighbors=validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=few) or "auto",
                 search=neighbors,
                 metric=metric,
-                standardize=standardize,
+                standardize=standardized,
                 kernel=kernel,
                 density_normalize=density_normalize,
                 seed=validate.count("random_state", random_state, at_least=0),
@@ -161,23 +184,60 @@ def disc(
         ),
         n_clusters=validate.auto_count("n_clusters", n_clusters, at_least=2, at_most=p, why=few) or "auto",
         n_permutations=validate.count("n_permutations", n_permutations, at_least=0),
-        null=null,
+        null=_null(null, standardized),
         n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
     )
     analysis = analyse(data.matrices, options, samples=data.samples, n_jobs=n_jobs)
-    _log(analysis, data)
+    log_choices(analysis, data)
+    warn_of_evidence(analysis, data, sample_key)
     keys = DiscKeys(key_added)
-    return store(adata, keys, _results(keys, data, analysis), call, copy=copy)
+    described = {"n_rare": n_rare, **described_groups(adata, groupby, data, analysis)}
+    return store(adata, keys, results_of(keys, data, analysis, described), call, copy=copy)
 
 
-def _check_options(metric: object, standardize: object, kernel: object, graph: object, null: object) -> None:
+def _check_options(
+    question: object, metric: object, standardize: object, kernel: object, graph: object, null: object
+) -> None:
+    validate.choice("question", question, QUESTIONS)
     validate.choice("metric", metric, METRICS)
     validate.choice("graph", graph, ("auto", *GRAPHS))
-    validate.choice("null", null, NULLS)
+    validate.choice("null", null, ("auto", *NULLS))
     if standardize is not None:
-        validate.choice("standardize", standardize, STANDARDIZE)
+        validate.choice("standardize", standardize, ("auto", *STANDARDIZE))
     if not callable(kernel):
         validate.choice("kernel", kernel, tuple(KERNELS))
+
+
+def _standardized(question: str, standardize: str | None) -> Standardize | None:
+    if standardize == "auto":
+        return "within" if question == "relations" else None
+    return cast("Standardize | None", standardize)
+
+
+def _null(null: str, standardize: Standardize | None) -> Null:
+    if null == "auto":
+        return "connectivity" if standardize == "within" else "labels"
+    return cast("Null", null)
+
+
+def _without_rare(data: Pulled, min_obs: object) -> tuple[Pulled, int]:
+    """Exclude features that are seen in too few observations of a condition, and return how many they are."""
+    given = validate.auto_count("min_obs", min_obs, at_least=0)
+    rare = np.zeros(data.n_features, dtype=bool)
+    for x, summary in zip(data.matrices, column_summaries(data.matrices), strict=True):
+        n_obs = x.shape[0]
+        least = min(MAX_MIN_OBS, n_obs // OBS_PER_MIN_OBS) if given is None else given
+        rare |= summary.n_seen(n_obs) < least
+    n_rare, n_left = int(rare.sum()), int((~rare).sum())
+    if not n_rare:
+        return data, 0
+    which = f"{n_rare} of {data.n_features} features are seen in too few observations of a condition"
+    if n_left < 2:
+        raise ValueError(f"{which}: nothing is left to compare. Lower min_obs={min_obs!r}.")
+    log.warn(
+        f"{which} (min_obs={min_obs!r}) and are left out; their results are NaN. tl.scorecard compares their means."
+    )
+    return data.without(rare), n_rare
 
 
 def _check_samples(data: Pulled, sample_key: str) -> None:
@@ -228,83 +288,3 @@ def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[i
             " Ask for fewer."
         )
     return resolved
-
-
-def _log(analysis: Analysis, data: Pulled) -> None:
-    settings, graph = analysis.settings, analysis.settings.graph
-    log.info(
-        f"DiSC of {data.n_features} features: {graph.kind} graph ({graph.search} neighbors),"
-        f" n_neighbors={graph.n_neighbors}, n_eigenvectors={list(settings.n_eigenvectors)},"
-        f" n_clusters={[g.n_clusters for g in analysis.groups]}"
-    )
-
-
-def _values(analysis: Analysis, m: int) -> dict[str, Floats]:
-    """Return the columns of one condition by their names."""
-    found = {f"vector_{i + 1}": vector for i, vector in enumerate(analysis.vectors[m].T)}
-    found["score"] = analysis.groups[m].scores
-    if analysis.stability is not None:
-        found["stability"] = analysis.stability[m]
-    if analysis.spread is not None:
-        found |= {f"spread_{i + 1}": spread for i, spread in enumerate(analysis.spread[m].T)}
-    return found
-
-
-def _results(keys: DiscKeys, data: Pulled, analysis: Analysis) -> Results:
-    has_stability, has_spread = analysis.stability is not None, analysis.spread is not None
-    names = keys.columns(data.groups, analysis.sigma.shape[1], stability=has_stability, spread=has_spread)
-    table = {
-        names[group][name]: expand(values, data.kept)
-        for m, group in enumerate(data.groups)
-        for name, values in _values(analysis, m).items()
-    }
-    columns = keys.feature_groups(data.groups)
-    labels = [_named(g.labels, group, data) for g, group in zip(analysis.groups, data.groups, strict=True)]
-    return Results(
-        var=dict(zip(columns, labels, strict=True)),
-        varm={keys.varm: pd.DataFrame(table)},
-        described={
-            "groups": np.array(data.groups, dtype=object),
-            "group_columns": np.array(columns, dtype=object),
-            "n_constant": data.n_constant,
-            "has_stability": has_stability,
-            "has_spread": has_spread,
-            **_described(analysis),
-            **_tested(analysis),
-            **_per_sample(analysis, data),
-        },
-    )
-
-
-def _described(analysis: Analysis) -> dict[str, Any]:
-    settings = analysis.settings
-    return {
-        "sigma": analysis.sigma,
-        "graph": settings.graph.kind,
-        "neighbors": settings.graph.search,
-        "n_neighbors": settings.graph.n_neighbors,
-        "n_eigenvectors": np.array(settings.n_eigenvectors),
-        "n_clusters": np.array([g.n_clusters for g in analysis.groups]),
-        "n_leading": np.array([g.n_leading for g in analysis.groups]),
-    }
-
-
-def _tested(analysis: Analysis) -> dict[str, Any]:
-    tested = analysis.significance
-    if tested is None:
-        return {}
-    return {"pvals": tested.pvals, "sigma_tested": tested.sigma, "sigma_null": tested.null_sigma}
-
-
-def _per_sample(analysis: Analysis, data: Pulled) -> dict[str, Any]:
-    if analysis.sigma_each is None:
-        return {}
-    samples = np.array([data.sample_names[s] for s in analysis.subjects], dtype=object)
-    return {"sigma_each": analysis.sigma_each, "samples": samples}
-
-
-def _named(labels: Any, group: str, data: Pulled) -> pd.Categorical:
-    names = ["background", *(f"{group}{i}" for i in range(1, int(labels.max()) + 1))]
-    codes = np.full(data.kept.size, -1)
-    codes[data.kept] = labels
-    return pd.Categorical.from_codes(codes, names)

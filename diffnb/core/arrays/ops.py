@@ -7,7 +7,7 @@ by block, so float32 input stays float32 in memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -97,16 +97,23 @@ def float64(x: Matrix, /) -> Matrix:
 
 @dataclass(frozen=True, slots=True)
 class ColumnSummary:
-    """Range and missing values of every column of a matrix."""
+    """Range and missing values of every column of a matrix, and how many values are at the ends of the range."""
 
     #: number of NaN and infinite values
     not_finite: Ints
     low: Floats
     high: Floats
+    #: number of values equal to the lowest, and to the highest one
+    n_low: Ints
+    n_high: Ints
 
     def take(self, columns: Bools) -> ColumnSummary:
         """Return the summary of some columns."""
-        return ColumnSummary(self.not_finite[columns], self.low[columns], self.high[columns])
+        return ColumnSummary(*(getattr(self, f.name)[columns] for f in fields(self)))
+
+    def n_seen(self, n_obs: int) -> Ints:
+        """Count, of every column, the values apart from its most common end: those above zero in most counts."""
+        return np.asarray(n_obs - np.maximum(self.n_low, self.n_high))
 
 
 def column_summaries(matrices: Sequence[Matrix], /) -> list[ColumnSummary]:
@@ -122,7 +129,19 @@ def column_summaries(matrices: Sequence[Matrix], /) -> list[ColumnSummary]:
 
 
 def _summarize(x: Matrix) -> ColumnSummary:
-    return ColumnSummary(count_not_finite(x), *column_range(x))
+    low, high = column_range(x)
+    return ColumnSummary(count_not_finite(x), low, high, _count_equal(x, low), _count_equal(x, high))
+
+
+def _count_equal(x: Matrix, values: Floats) -> Ints:
+    """Count the entries of every column that equal its value."""
+    if sp.issparse(x):
+        entries = x.tocoo()
+        stored = np.bincount(entries.col, minlength=x.shape[1])
+        equal = np.bincount(entries.col[entries.data == values[entries.col]], minlength=x.shape[1])
+        return np.asarray(equal + np.where(values == 0, x.shape[0] - stored, 0))
+    counts = [(block == values).sum(axis=0) for block in row_blocks(x)]
+    return np.asarray(np.sum(counts, axis=0), dtype=int)
 
 
 def _summarize_block(x: Matrix, _: int, __: Ints) -> ColumnSummary:
@@ -130,10 +149,13 @@ def _summarize_block(x: Matrix, _: int, __: Ints) -> ColumnSummary:
 
 
 def _merged_summaries(first: ColumnSummary, second: ColumnSummary) -> ColumnSummary:
+    low, high = np.minimum(first.low, second.low), np.maximum(first.high, second.high)
     return ColumnSummary(
         first.not_finite + second.not_finite,
-        np.minimum(first.low, second.low),
-        np.maximum(first.high, second.high),
+        low,
+        high,
+        first.n_low * (first.low == low) + second.n_low * (second.low == low),
+        first.n_high * (first.high == high) + second.n_high * (second.high == high),
     )
 
 

@@ -5,23 +5,33 @@ from .analysis import Analysis, AnalysisOptions, analyse, complete_samples
 from .change_detectors import CHANGE_DETECTORS
 from .change_maps import diffusion_change, diffusion_maps
 from .feature_graph import feature_walks
+from .group_summary import cohesion, group_values
+from .membership import Correlations
+from .naming import MIN_PERMUTATIONS, Naming
+from .permutable import Null
 from .settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from .significance import permutation_test
 
 __all__ = [
     "CHANGE_DETECTORS",
+    "MIN_PERMUTATIONS",
     "Analysis",
     "AnalysisOptions",
+    "Correlations",
     "DiscFit",
     "DiscOptions",
     "DiscSettings",
     "FeatureGraphOptions",
     "FeatureGraphSettings",
+    "Naming",
+    "Null",
     "analyse",
+    "cohesion",
     "complete_samples",
     "diffusion_change",
     "diffusion_maps",
     "feature_walks",
     "fit_disc",
+    "group_values",
     "permutation_test",
 ]

@@ -9,14 +9,17 @@ import numpy as np
 
 from ..runtime.progress import bar
 from ..runtime.threads import thread_limits
+from ..stats.resampling import map_items
 from ..stats.samples import sample_counts
 from ..typing import Auto, Floats, Ints, Matrix
 from .algorithm import DiscFit, fit_disc, resolve
-from .feature_groups import FeatureGroups, feature_groups, leading_count
-from .paired import average, fit_subjects, stability_over_subjects, swap_test
+from .feature_groups import FeatureGroups, feature_groups, leading_count, refined
+from .membership import Correlations
+from .naming import MAX_PERMUTATIONS, Naming, judge
+from .paired import agreement, average, distinct_orders, fit_subjects, stability_over_subjects, swap_test
 from .permutable import Null
 from .settings import DiscOptions, DiscSettings
-from .significance import CHANCE_DRAWS, Significance, chance_sigma, permutation_test, stability
+from .significance import Significance, evidence, own_and_others, permutation_test, stability
 
 #: observations that a subject needs in every condition to be analysed separately
 MIN_OBS_PER_SUBJECT = 3
@@ -55,6 +58,8 @@ class Analysis:
     sigma_each: Floats | None = None
     #: codes of the subjects that were analysed separately
     subjects: tuple[int, ...] = ()
+    #: evidence for naming groups; None where their number was given
+    naming: Naming | None = None
 
 
 def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
@@ -77,8 +82,10 @@ def _pooled(
     matrices: Sequence[Matrix], options: AnalysisOptions, samples: Sequence[Ints], n_jobs: int | None
 ) -> Analysis:
     fit = fit_disc(matrices, options.disc).without_walks()
-    null = chance_sigma(fit, matrices, samples=samples) if options.n_clusters == "auto" else 0.0
-    groups = _groups(fit.vectors, fit.sigma, [leading_count(s, null=null) for s in fit.sigma], options)
+    naming = evidence(fit, matrices, samples=samples, n_jobs=n_jobs) if options.n_clusters == "auto" else None
+    groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
+    if _refines(options, groups):
+        groups = _refined(groups, fit.vectors, fit.sigma, [Correlations.of(x) for x in matrices])
     significance = stable = None
     if options.n_permutations:
         significance = permutation_test(
@@ -100,7 +107,25 @@ def _pooled(
             n_jobs=n_jobs,
             progress="bootstraps",
         )
-    return Analysis(fit.settings, fit.vectors, fit.sigma, groups, significance, stable)
+    return Analysis(fit.settings, fit.vectors, fit.sigma, groups, significance, stable, naming=naming)
+
+
+def _leading(sigma: Floats, naming: Naming | None) -> list[int]:
+    """Count the leading vectors of every condition; none without evidence, where it was asked for."""
+    chance = [0.0] * len(sigma) if naming is None else naming.chance.tolist()
+    return [leading_count(s, null=null) for s, null in zip(sigma, chance, strict=True)]
+
+
+def _refines(options: AnalysisOptions, groups: Sequence[FeatureGroups]) -> bool:
+    """Return whether clusters are seeds only: correlations say nothing of differences in level or spread."""
+    relations_only = options.disc.graph.standardize == "within" or options.null == "connectivity"
+    return options.n_clusters == "auto" and relations_only and any(g.n_leading for g in groups)
+
+
+def _refined(
+    groups: Sequence[FeatureGroups], vectors: Floats, sigma: Floats, related: Sequence[Correlations]
+) -> list[FeatureGroups]:
+    return [refined(group, vectors[m], sigma[m], **own_and_others(related, m)) for m, group in enumerate(groups)]
 
 
 def _fit_to_test(fit: DiscFit, matrices: Sequence[Matrix], options: AnalysisOptions) -> DiscFit:
@@ -131,9 +156,14 @@ def _per_subject(
         wrap=lambda s: bar(s, desc="samples", disable=len(s) < MIN_SUBJECTS_FOR_BAR),
     )
     joint = average(fits)
-    chance = swap_test(fits, n_permutations=CHANCE_DRAWS, seed=settings.seed, purpose="chance")
-    null = float(chance.null_sigma[..., 0].max())
-    groups = _groups(joint.mean, joint.sigma, [leading_count(s, null=null) for s in chance.sigma], options)
+    naming = _agreement_beyond_chance(fits, settings.seed, n_jobs) if options.n_clusters == "auto" else None
+    groups = _groups(joint.mean, joint.sigma, _leading(agreement(fits), naming), options)
+    if _refines(options, groups):
+        rows = [np.isin(codes, subjects) for codes in samples]
+        related = [
+            Correlations.of(x[np.flatnonzero(r)], codes[r]) for x, codes, r in zip(matrices, samples, rows, strict=True)
+        ]
+        groups = _refined(groups, joint.mean, joint.sigma, related)
     significance = stable = None
     if options.n_permutations:
         significance = swap_test(fits, n_permutations=options.n_permutations, seed=settings.seed, n_jobs=n_jobs)
@@ -151,7 +181,19 @@ def _per_subject(
         spread=joint.spread,
         sigma_each=joint.sigma_each,
         subjects=tuple(subjects),
+        naming=naming,
     )
+
+
+def _agreement_beyond_chance(fits: Sequence[DiscFit], seed: int, n_jobs: int | None) -> Naming:
+    """Judge by conditions swapped within subjects in which of them the subjects agree."""
+    observed = agreement(fits)
+    orders = distinct_orders(len(fits), len(observed), seed, MAX_PERMUTATIONS)
+
+    def draw(numbers: range) -> list[Floats]:
+        return map_items(lambda number: agreement(fits, orders[number])[:, 0], numbers, n_jobs=n_jobs)
+
+    return judge(observed[:, 0], draw, n_available=len(orders))
 
 
 def _rows_of_subjects(matrices: Sequence[Matrix], samples: Sequence[Ints], subjects: Sequence[int]) -> list[Matrix]:

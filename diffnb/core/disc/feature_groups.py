@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -11,6 +12,7 @@ from ..runtime.seeds import generator
 from ..runtime.threads import one_blas_thread
 from ..typing import Auto, Bools, Floats, Ints
 from .algorithm import SIGMA_TIE_TOLERANCE
+from .membership import Correlations, distinct, labels_of, refine, seeds_of
 
 BACKGROUND = 0
 #: rows of which the silhouette is computed; more change it by less than candidates differ
@@ -31,6 +33,10 @@ class FeatureGroups:
     scores: Floats
     n_leading: int
     n_clusters: int
+    #: per feature, 1 − the local false discovery rate of its membership; None for clusters that were not refined
+    membership: Floats | None = None
+    #: clusters of the vectors, the background counted, from which members were refined
+    n_seeded: int = 1
 
 
 def leading_count(sigma: Floats, /, *, null: float = 0.0) -> int:
@@ -82,7 +88,24 @@ def feature_groups(
     tried = [_cluster(rows, far, k, seed) for k in candidates]
     fits = [_silhouette(rows, labels, seed) for labels in tried] if len(tried) > 1 else [0.0]
     ordered = _by_score(_converged(rows, tried[int(np.argmax(fits))]), length)
-    return FeatureGroups(ordered, length, r, int(ordered.max()) + 1)
+    n_found = int(ordered.max()) + 1
+    return FeatureGroups(ordered, length, r, n_found, n_seeded=n_found)
+
+
+def refined(
+    groups: FeatureGroups, vectors: Floats, sigma: Floats, /, *, own: Correlations, others: Sequence[Correlations]
+) -> FeatureGroups:
+    """Replace each cluster by the features that co-vary with it in this condition and not in the others.
+
+    Clusters around which no feature stands out are background, and those that lead to the same members are one.
+    """
+    n_features, r = len(groups.labels), max(1, groups.n_leading)
+    rows = vectors[:, :r] * sigma[:r]
+    clusters = [groups.labels == g for g in range(1, groups.n_clusters)]
+    found = [refine(seeds_of(rows, cluster), own, others) for cluster in clusters]
+    labels, membership = labels_of(distinct([group for group in found if group is not None]), n_features)
+    ordered = _by_score(labels, groups.scores)
+    return replace(groups, labels=ordered, n_clusters=int(ordered.max()) + 1, membership=membership)
 
 
 def scores(vectors: Floats, sigma: Floats, /) -> Floats:
@@ -176,13 +199,27 @@ def matched(labels: Ints, reference: Ints, /) -> Ints:
     return renamed[labels]
 
 
-def same_group(vectors: Floats, sigma: Floats, reference: FeatureGroups, seed: int, /) -> Floats:
-    """Group features again and return, as 0 or 1, which are in their group of `reference`."""
+def same_group(
+    vectors: Floats,
+    sigma: Floats,
+    reference: FeatureGroups,
+    seed: int,
+    /,
+    *,
+    own: Correlations | None = None,
+    others: Sequence[Correlations] = (),
+) -> Floats:
+    """Group features again and return, as 0 or 1, which are in their group of `reference`.
+
+    Members are refined by the correlations, as those of the reference were, where they are given.
+    """
     regrouped = feature_groups(
         vectors,
         sigma,
-        n_clusters=reference.n_clusters,
+        n_clusters=reference.n_seeded,
         n_leading=min(reference.n_leading, len(sigma)),
         seed=seed,
     )
+    if own is not None:
+        regrouped = refined(regrouped, vectors, sigma, own=own, others=others)
     return np.asarray(matched(regrouped.labels, reference.labels) == reference.labels, dtype=float)

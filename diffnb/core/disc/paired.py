@@ -23,6 +23,9 @@ from .feature_groups import FeatureGroups, same_group
 from .settings import DiscSettings
 from .significance import Significance
 
+#: with few subjects most draws repeat an earlier one
+MAX_DRAWS_PER_ORDER = 20
+
 
 @dataclass(frozen=True, slots=True)
 class SubjectAverage:
@@ -91,6 +94,31 @@ def _aligned(vectors: Floats, directions: Floats) -> Floats:
     return vectors[:, matched] * signs
 
 
+def agreement(fits: Sequence[DiscFit], orders: Sequence[Ints] | None = None, /) -> Floats:
+    """Level of the directions that subjects share, conditions × components, if each orders its conditions so."""
+    n_conditions = len(fits[0].sigma)
+    assigned = list(zip(fits, orders or [np.arange(n_conditions)] * len(fits), strict=True))
+    return np.stack(
+        [
+            _shared([(fit.vectors[o[m]], _relative_to_first(fit.sigma[o[m]])) for fit, o in assigned])[0]
+            for m in range(n_conditions)
+        ]
+    )
+
+
+def distinct_orders(n_subjects: int, n_conditions: int, seed: int, count: int, /) -> list[list[Ints]]:
+    """Draw up to `count` different ways to reorder conditions within subjects; the same order in all is none."""
+    found: dict[bytes, list[Ints]] = {np.tile(np.arange(n_conditions), n_subjects).tobytes(): []}
+    for source in draws(seed, "chance", MAX_DRAWS_PER_ORDER * count):
+        rng = np.random.default_rng(source)
+        orders: list[Ints] = [rng.permutation(n_conditions) for _ in range(n_subjects)]
+        back = np.argsort(orders[0])
+        found.setdefault(np.concatenate([o[back] for o in orders]).tobytes(), orders)
+        if len(found) > count:
+            break
+    return list(found.values())[1:]
+
+
 def swap_test(
     fits: Sequence[DiscFit],
     /,
@@ -109,19 +137,10 @@ def swap_test(
     """
     n_conditions = len(fits[0].sigma)
 
-    def shared_sigma(orders: Sequence[Ints]) -> Floats:
-        assigned = list(zip(fits, orders, strict=True))
-        return np.stack(
-            [
-                _shared([(fit.vectors[o[m]], _relative_to_first(fit.sigma[o[m]])) for fit, o in assigned])[0]
-                for m in range(n_conditions)
-            ]
-        )
-
     def draw(rng: np.random.Generator) -> Floats:
-        return shared_sigma([rng.permutation(n_conditions) for _ in fits])
+        return agreement(fits, [rng.permutation(n_conditions) for _ in fits])
 
-    observed = shared_sigma([np.arange(n_conditions)] * len(fits))
+    observed = agreement(fits)
     null = np.stack(map_draws(draw, draws(seed, purpose, n_permutations), n_jobs=n_jobs, progress=progress))
     return Significance(observed, monotone(permutation_pvalues(observed, null)), null)
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..runtime.seeds import draws
 from ..stats.pvalues import monotone, permutation_pvalues
-from ..stats.resampling import bootstrap_rows, map_draws, permuted_rows, permuted_samples
+from ..stats.resampling import bootstrap_rows, map_draws, map_items, permuted_rows, permuted_samples
 from ..typing import Floats, Ints, Matrix
 from .algorithm import SIGMA_TIE_TOLERANCE, DiscFit, refit
 from .feature_groups import FeatureGroups, same_group
+from .membership import Correlations
+from .naming import MAX_PERMUTATIONS, Naming, judge
 from .permutable import Null, as_permutable
 
-#: permutations of the labels that decide the number of feature groups
-CHANCE_DRAWS = 3
-#: with more features each of them takes long, and one has to do
-MAX_FEATURES_CHANCE_DRAWS = 1000
+#: with few samples most draws repeat an earlier one
+MAX_DRAWS_PER_ASSIGNMENT = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +66,59 @@ def permutation_test(
     return Significance(fit.sigma, monotone(pvals), null_sigma)
 
 
-def chance_sigma(fit: DiscFit, matrices: Sequence[Matrix], /, *, samples: Sequence[Ints] = ()) -> float:
-    """Return the largest σ of a few permutations of the labels: what chance and shared structure give."""
-    observations = as_permutable(matrices, "labels", samples=samples)
+def evidence(
+    fit: DiscFit, matrices: Sequence[Matrix], /, *, samples: Sequence[Ints] = (), n_jobs: int | None = None
+) -> Naming:
+    """Judge by permutations which conditions have a leading vector; of connectivity where the fit is of that alone."""
+    null: Null = "connectivity" if fit.settings.graph.standardize == "within" else "labels"
+    observations = as_permutable(matrices, null, samples=samples)
     sizes = [x.shape[0] for x in matrices]
     settings = replace(fit.settings, n_components=1)
-
-    def draw(rng: np.random.Generator) -> float:
-        return float(observations.sigma(_permuted(sizes, samples, rng), settings).max())
-
-    n_draws = CHANCE_DRAWS if matrices[0].shape[1] <= MAX_FEATURES_CHANCE_DRAWS else 1
     # another stream than that of the permutations, so that p-values do not change the groups
-    return max(map_draws(draw, draws(settings.seed, "chance", n_draws)))
+    seeds = draws(settings.seed, "chance", MAX_PERMUTATIONS)
+    assignments = distinct_assignments(samples, settings.seed, MAX_PERMUTATIONS) if samples else None
+
+    def sigma_of(number: int) -> Floats:
+        if assignments is not None:
+            rows = assignments[number]
+        else:
+            rows = permuted_rows(sizes, np.random.default_rng(seeds[number]))
+        return observations.sigma(rows, settings)[:, 0]
+
+    def draw(numbers: range) -> list[Floats]:
+        return map_items(sigma_of, numbers, n_jobs=n_jobs, progress="permutations to name groups")
+
+    n_available = MAX_PERMUTATIONS if assignments is None else len(assignments)
+    return judge(fit.sigma[:, 0], draw, n_available=n_available)
+
+
+def distinct_assignments(samples: Sequence[Ints], seed: int, count: int, /) -> list[list[Ints]]:
+    """Draw up to `count` different assignments of whole samples to conditions, as rows numbered across conditions.
+
+    Assignments that differ only in the order of conditions are the same, and the original one is left out.
+    """
+    edges = np.cumsum([0, *(len(codes) for codes in samples)])
+    original = [np.arange(a, b) for a, b in pairwise(edges)]
+    found: dict[frozenset[bytes], list[Ints]] = {_unordered(original): original}
+    for source in draws(seed, "chance", MAX_DRAWS_PER_ASSIGNMENT * count):
+        rows = permuted_samples(samples, np.random.default_rng(source))
+        found.setdefault(_unordered(rows), rows)
+        if len(found) > count:
+            break
+    return list(found.values())[1:]
+
+
+def _unordered(rows: Sequence[Ints]) -> frozenset[bytes]:
+    return frozenset(r.tobytes() for r in rows)
 
 
 def _permuted(sizes: Sequence[int], samples: Sequence[Ints], rng: np.random.Generator) -> list[Ints]:
     return permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
+
+
+def own_and_others(related: Sequence[Correlations], m: int, /) -> dict[str, Any]:
+    """Split the correlations of all conditions into those of one and of the others; empty where there are none."""
+    return {"own": related[m], "others": [*related[:m], *related[m + 1 :]]} if related else {}
 
 
 def stability(
@@ -99,9 +138,14 @@ def stability(
 
     def draw(rng: np.random.Generator) -> Floats:
         rows = [bootstrap_rows(x.shape[0], rng, samples=s) for x, s in zip(matrices, samples_of, strict=True)]
-        drawn = refit([x[r] for x, r in zip(matrices, rows, strict=True)], settings)
+        parts = [x[r] for x, r in zip(matrices, rows, strict=True)]
+        drawn = refit(parts, settings)
+        related = [Correlations.of(x) for x in parts] if groups[0].membership is not None else []
         return np.stack(
-            [same_group(drawn.vectors[m], drawn.sigma[m], group, settings.seed) for m, group in enumerate(groups)]
+            [
+                same_group(drawn.vectors[m], drawn.sigma[m], group, settings.seed, **own_and_others(related, m))
+                for m, group in enumerate(groups)
+            ]
         )
 
     found = map_draws(draw, draws(settings.seed, "bootstraps", n_bootstraps), n_jobs=n_jobs, progress=progress)

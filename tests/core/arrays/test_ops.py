@@ -83,6 +83,8 @@ def test_summaries_of_several_parts_are_those_of_each(any_array_type, counts):
     for part, summary in zip((counts[:12], counts[12:]), arrays.column_summaries([x[:12], x[12:]]), strict=True):
         np.testing.assert_array_equal(summary.low, part.min(axis=0))
         np.testing.assert_array_equal(summary.high, part.max(axis=0))
+        np.testing.assert_array_equal(summary.n_low, (part == part.min(axis=0)).sum(axis=0))
+        np.testing.assert_array_equal(summary.n_high, (part == part.max(axis=0)).sum(axis=0))
         assert not summary.not_finite.any()
 
 
