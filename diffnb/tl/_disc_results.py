@@ -16,6 +16,8 @@ from ..core.typing import Floats
 
 #: a group with a larger share of all features follows a global factor rather than a mechanism of few features
 MAX_SHARE_OF_FEATURES = 1 / 3
+#: among fewer features a third is a group like any other
+MIN_FEATURES_FOR_GLOBAL = 100
 
 
 def log_choices(analysis: Analysis, data: Pulled) -> None:
@@ -138,7 +140,7 @@ def warn_of_evidence(analysis: Analysis, data: Pulled, sample_key: str | None) -
     for group, labels in zip(data.groups, (g.labels for g in analysis.groups), strict=True):
         for number in range(1, int(labels.max()) + 1):
             share = float((labels == number).mean())
-            if share > MAX_SHARE_OF_FEATURES:
+            if share > MAX_SHARE_OF_FEATURES and labels.size >= MIN_FEATURES_FOR_GLOBAL:
                 log.warn(
                     f"group {group}{number} holds {share:.0%} of all features: a global factor (cell type, depth,"
                     " motion, illumination) rather than a mechanism of few features. get.disc_groups says which"

@@ -11,7 +11,7 @@ from diffnb.core.disc.analysis import AnalysisOptions, analyse, complete_samples
 from diffnb.core.disc.feature_groups import feature_groups, leading_count
 from diffnb.core.disc.paired import average, fit_subjects, swap_test
 from diffnb.core.disc.settings import DiscOptions, FeatureGraphOptions
-from diffnb.core.disc.significance import chance_sigma, permutation_test, stability
+from diffnb.core.disc.significance import evidence, permutation_test, stability
 from diffnb.core.spectral.walk import Walk
 
 DISC = DiscOptions(n_components=3)
@@ -46,9 +46,10 @@ class TestPooled:
         np.testing.assert_array_equal(found.vectors, fit.vectors)
         np.testing.assert_array_equal(found.sigma, fit.sigma)
         assert found.settings == fit.settings
-        null = chance_sigma(fit, two_conditions)
+        naming = evidence(fit, two_conditions)
+        np.testing.assert_array_equal(found.naming.null_sigma, naming.null_sigma)
         for m, groups in enumerate(found.groups):
-            r = leading_count(fit.sigma[m], null=null)
+            r = leading_count(fit.sigma[m], null=naming.chance[m])
             np.testing.assert_array_equal(
                 groups.labels, feature_groups(fit.vectors[m], fit.sigma[m], n_leading=r).labels
             )
@@ -57,10 +58,21 @@ class TestPooled:
         assert found.subjects == ()
 
     def test_a_given_number_of_groups_needs_no_permutations(self, two_conditions, monkeypatch):
-        calls = counted(monkeypatch, "chance_sigma")
+        calls = counted(monkeypatch, "evidence")
         found = analyse(two_conditions, AnalysisOptions(disc=DISC, n_clusters=4))
         assert [groups.n_clusters for groups in found.groups] == [4, 4]
         assert calls == []
+        assert found.naming is None
+
+    def test_groups_of_relations_are_refined_to_their_members(self, two_conditions):
+        found = analyse(two_conditions, AnalysisOptions(disc=WITHIN, null="connectivity"))
+        assert [groups.n_clusters for groups in found.groups] == [1, 2]
+        np.testing.assert_array_equal(np.flatnonzero(found.groups[1].labels), np.arange(10, 20))
+        assert found.groups[1].membership[10:20].min() > 0.8
+
+    def test_groups_by_level_are_clusters_without_membership(self, two_conditions):
+        found = analyse(two_conditions, AnalysisOptions(disc=DISC))
+        assert all(groups.membership is None for groups in found.groups)
 
     def test_permutations_and_bootstraps_are_those_of_the_fit(self, two_conditions):
         options = AnalysisOptions(disc=DISC, n_clusters=2, n_permutations=3, n_bootstraps=2)

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 from diffnb.core.disc.algorithm import DiscFit, refit
 from diffnb.core.disc.feature_groups import feature_groups
 from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
-from diffnb.core.disc.significance import chance_sigma, permutation_test, stability
+from diffnb.core.disc.significance import distinct_assignments, evidence, permutation_test, stability
 
 SETTINGS = {
     "labels": DiscSettings(FeatureGraphSettings(8), (4, 4), n_components=2),
@@ -59,9 +59,34 @@ def test_jobs_change_nothing(two_conditions):
     np.testing.assert_allclose(one, two, atol=1e-10)
 
 
-def test_chance_stays_below_a_real_group(two_conditions):
+@pytest.mark.parametrize("null", SETTINGS)
+def test_a_real_group_is_evidence_for_its_condition_only(two_conditions, null):
+    found = evidence(fit_for(two_conditions, null), two_conditions)
+    assert found.accepted.tolist() == [False, True]
+    assert found.n_permutations <= 19
+
+
+def test_conditions_that_do_not_differ_are_rarely_accepted(rng):
+    accepted = []
+    for _ in range(20):
+        matrices = list(rng.normal(size=(2, 40, 30)))
+        accepted.append(evidence(fit_for(matrices), matrices).accepted.any())
+    assert np.mean(accepted) <= 0.1
+
+
+def test_jobs_do_not_change_the_evidence(two_conditions):
     fit = fit_for(two_conditions)
-    assert chance_sigma(fit, two_conditions) < fit.sigma[1, 0]
+    one, two = (evidence(fit, two_conditions, n_jobs=n).null_sigma for n in (1, 2))
+    np.testing.assert_allclose(one, two, atol=1e-10)
+
+
+def test_assignments_of_samples_are_distinct_and_never_the_original():
+    samples = [np.repeat([0, 1, 2], 4), np.repeat([3, 4, 5], 4)]
+    found = distinct_assignments(samples, 0, 19)
+    assert len(found) == 9  # 6 over 3, both orders of the conditions being one, without the original
+    assert len({frozenset(r.tobytes() for r in rows) for rows in found}) == 9
+    assert all(np.array_equal(np.sort(np.concatenate(rows)), np.arange(24)) for rows in found)
+    assert not any(np.array_equal(np.arange(12), r) for rows in found for r in rows)
 
 
 def test_stability_is_high_for_a_strong_group(two_conditions):

@@ -1,0 +1,88 @@
+"""Evidence for a leading vector: how permutations decide, and how many are drawn."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from diffnb.core.disc.naming import ALPHA, MAX_PERMUTATIONS, judge, prediction_pvalues
+
+
+def drawn_from(null):
+    """Return a source of draws that counts how many were asked for."""
+    asked = []
+
+    def draw(numbers):
+        asked.extend(numbers)
+        return [null[i] for i in numbers]
+
+    return draw, asked
+
+
+def test_clear_evidence_needs_few_permutations(rng):
+    draw, asked = drawn_from(np.exp(0.1 * rng.normal(size=(19, 2))))
+    found = judge(np.array([5.0, 4.0]), draw)
+    assert found.accepted.all()
+    assert asked == list(range(7))
+
+
+def test_no_evidence_needs_fewer_still(rng):
+    draw, asked = drawn_from(np.exp(0.1 * rng.normal(size=(19, 2))))
+    found = judge(np.array([0.5, 0.6]), draw)
+    assert not found.accepted.any()
+    assert len(asked) == 3
+
+
+def test_doubtful_evidence_draws_all_permutations():
+    null = np.exp(0.1 * stats.norm.ppf((np.arange(19) + 0.5) / 19))[:, None]
+    draw, asked = drawn_from(np.random.default_rng(0).permutation(null))
+    found = judge(np.exp([0.25]), draw)
+    assert len(asked) == MAX_PERMUTATIONS
+    assert found.pvals[0] > ALPHA
+    assert not found.accepted[0]
+
+
+def test_a_condition_without_evidence_does_not_hold_back_another(rng):
+    draw, _ = drawn_from(np.exp(0.1 * rng.normal(size=(19, 2))))
+    found = judge(np.array([0.9, 6.0]), draw)
+    assert found.accepted.tolist() == [False, True]
+    assert found.chance[0] == np.inf
+    assert found.chance[1] == found.null_sigma[:, 1].max()
+
+
+def test_a_tie_with_a_permutation_is_no_evidence():
+    null = np.full((19, 1), 1e-6)
+    null[2] = 1.0
+    found = judge(np.array([1.0 + 1e-12]), drawn_from(null)[0])
+    assert not found.accepted[0]
+
+
+def test_too_few_different_permutations_allow_nothing():
+    found = judge(np.array([100.0]), drawn_from(np.ones((2, 1)))[0], n_available=2)
+    assert (found.n_permutations, found.accepted[0], found.pvals[0]) == (2, False, 1.0)
+
+
+def test_fewer_permutations_than_a_round_are_all_drawn(rng):
+    draw, asked = drawn_from(np.exp(0.1 * rng.normal(size=(5, 1))))
+    judge(np.array([1.5]), draw, n_available=5)
+    assert asked == list(range(5))
+
+
+@pytest.mark.parametrize(("sigma", "expected"), [(0.3, True), (0.9, False)])
+def test_far_below_all_permutations_is_marked(sigma, expected):
+    found = judge(np.array([sigma]), drawn_from(np.linspace(1, 2, 19)[:, None])[0])
+    assert found.below[0] == expected
+
+
+def test_the_level_is_kept_when_log_sigma_is_normal(rng):
+    """3,000 analyses of two conditions in which nothing differs."""
+    accepted = []
+    for _ in range(3000):
+        log_sigma = 0.2 * rng.normal(size=(20, 2))
+        accepted.append(judge(np.exp(log_sigma[0]), drawn_from(np.exp(log_sigma[1:]))[0]).accepted.any())
+    assert np.mean(accepted) <= 0.015
+
+
+def test_prediction_p_values_are_those_of_students_t(rng):
+    null, observed = rng.normal(size=(9, 2)), np.array([1.0, 3.0])
+    t = (observed - null.mean(axis=0)) / (null.std(axis=0, ddof=1) * np.sqrt(10 / 9))
+    np.testing.assert_allclose(prediction_pvalues(observed, null), stats.t.sf(t, 8), rtol=1e-12)
