@@ -108,6 +108,10 @@ class DiscKeys(Keys):
         """Name the `var` columns that hold the feature groups, one per condition."""
         return unique([f"{self.key}_{plain(group)}" for group in groups])
 
+    def nested_groups(self, groups: Sequence[str]) -> list[str]:
+        """Name the `var` columns that hold subgroups, one per condition."""
+        return unique([f"{self.key}_{plain(group)}_nested" for group in groups])
+
     def columns(
         self, groups: Sequence[str], n_vectors: int, *, stability: bool, spread: bool, membership: bool = False
     ) -> dict[str, dict[str, str]]:

@@ -137,6 +137,8 @@ def disc(
 
     - `varm[key_added]`: vectors, score (and membership, stability, spread) of each feature, a column each;
     - `var[f"{key_added}_{condition}"]`: group of each feature, `"background"` or the condition with a number;
+    - `var[f"{key_added}_{condition}_nested"]`: groups with their subgroups, such as `A1.2`, where a group has parts
+      whose features correlate at least twice as much with each other as with the rest;
     - `uns[key_added]`: σ, p-values, what was chosen, parameters.
 
     Read them with :func:`diffnb.get.disc`, :func:`diffnb.get.disc_groups` and

@@ -8,6 +8,7 @@ from .feature_graph import feature_walks
 from .group_summary import cohesion, group_values
 from .membership import Correlations
 from .naming import MIN_PERMUTATIONS, Naming
+from .nesting import subgroups
 from .permutable import Null
 from .settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from .significance import permutation_test
@@ -34,4 +35,5 @@ __all__ = [
     "fit_disc",
     "group_values",
     "permutation_test",
+    "subgroups",
 ]
