@@ -5,6 +5,7 @@ from ._compare import compare, compare_overlap
 from ._contents import contents
 from ._disc import disc, disc_significance
 from ._disc_features import disc_features
+from ._disc_replication import disc_replication
 from ._dufs import dufs, dufs_training, laplacian_score
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
@@ -32,6 +33,7 @@ __all__ = [
     "disc",
     "disc_features",
     "disc_graph",
+    "disc_replication",
     "disc_significance",
     "dufs",
     "dufs_training",

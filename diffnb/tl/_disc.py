@@ -18,6 +18,7 @@ from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
 from ..core.stats.samples import nested
 from ..core.typing import Floats
+from ._disc_replication import replication_entry, report_replication
 from ._docs import documented_tool
 from ._feature_graph import GRAPHS, check_neighbors
 
@@ -119,7 +120,8 @@ def disc(
     - `var[f"{key_added}_{condition}"]`: group of each feature, `"background"` or the condition with a number;
     - `uns[key_added]`: σ, p-values, what was chosen, parameters.
 
-    Read them with :func:`diffnb.get.disc` and :func:`diffnb.get.disc_significance`.
+    Read them with :func:`diffnb.get.disc`, :func:`diffnb.get.disc_significance` and, with `sample_key`,
+    :func:`diffnb.get.disc_replication`.
 
     References
     ----------
@@ -260,6 +262,7 @@ def _results(keys: DiscKeys, data: Pulled, analysis: Analysis) -> Results:
     }
     columns = keys.feature_groups(data.groups)
     labels = [_named(g.labels, group, data) for g, group in zip(analysis.groups, data.groups, strict=True)]
+    report_replication(analysis.replication, [list(column.categories[1:]) for column in labels], data.samples)
     return Results(
         var=dict(zip(columns, labels, strict=True)),
         varm={keys.varm: pd.DataFrame(table)},
@@ -272,6 +275,7 @@ def _results(keys: DiscKeys, data: Pulled, analysis: Analysis) -> Results:
             **_described(analysis),
             **_tested(analysis),
             **_per_sample(analysis, data),
+            **replication_entry(analysis.replication),
         },
     )
 

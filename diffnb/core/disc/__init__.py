@@ -5,11 +5,14 @@ from .analysis import Analysis, AnalysisOptions, analyse, complete_samples
 from .change_detectors import CHANGE_DETECTORS
 from .change_maps import diffusion_change, diffusion_maps
 from .feature_graph import feature_walks
+from .replication import MIN_SAMPLES_TO_SPLIT, Agreement, Replication
 from .settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from .significance import permutation_test
 
 __all__ = [
     "CHANGE_DETECTORS",
+    "MIN_SAMPLES_TO_SPLIT",
+    "Agreement",
     "Analysis",
     "AnalysisOptions",
     "DiscFit",
@@ -17,6 +20,7 @@ __all__ = [
     "DiscSettings",
     "FeatureGraphOptions",
     "FeatureGraphSettings",
+    "Replication",
     "analyse",
     "complete_samples",
     "diffusion_change",

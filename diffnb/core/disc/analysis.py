@@ -15,6 +15,7 @@ from .algorithm import DiscFit, fit_disc, resolve
 from .feature_groups import FeatureGroups, feature_groups, leading_count
 from .paired import average, fit_subjects, stability_over_subjects, swap_test
 from .permutable import Null
+from .replication import Replication, replication_over_samples, replication_over_subjects
 from .settings import DiscOptions, DiscSettings
 from .significance import CHANCE_DRAWS, Significance, chance_sigma, permutation_test, stability
 
@@ -55,6 +56,8 @@ class Analysis:
     sigma_each: Floats | None = None
     #: codes of the subjects that were analysed separately
     subjects: tuple[int, ...] = ()
+    #: agreement between halves of the samples
+    replication: Replication | None = None
 
 
 def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
@@ -100,7 +103,8 @@ def _pooled(
             n_jobs=n_jobs,
             progress="bootstraps",
         )
-    return Analysis(fit.settings, fit.vectors, fit.sigma, groups, significance, stable)
+    replication = replication_over_samples(fit, matrices, samples, groups, n_jobs=n_jobs)
+    return Analysis(fit.settings, fit.vectors, fit.sigma, groups, significance, stable, replication=replication)
 
 
 def _fit_to_test(fit: DiscFit, matrices: Sequence[Matrix], options: AnalysisOptions) -> DiscFit:
@@ -151,6 +155,7 @@ def _per_subject(
         spread=joint.spread,
         sigma_each=joint.sigma_each,
         subjects=tuple(subjects),
+        replication=replication_over_subjects(fits, groups, seed=settings.seed, n_jobs=n_jobs),
     )
 
 
