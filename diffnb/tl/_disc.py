@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
+from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth, warn_of_series
 from .._keys import DiscKeys
 from ..core.disc import Analysis, AnalysisOptions, DiscOptions, FeatureGraphOptions, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -141,6 +141,8 @@ def disc(
     check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
     warn_of_depth(adata, data, groupby)
+    if sample_key is None:
+        warn_of_series(adata, data, groupby)
     if sample_key is not None:
         _check_samples(data, sample_key)
     p = data.n_features
