@@ -23,7 +23,7 @@ def disc_replication(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     Samples are split into halves up to 20 times, and vectors and groups of both halves are compared. Conditions share
     structure, on which halves agree whatever the labels; so the same is done with labels of conditions permuted
     within samples (between them, where each sample belongs to one condition). A finding *replicates* if the median
-    over splits is above the 95 % quantile of these permutations and at least one third (one half for named groups).
+    over splits reaches the 95 % quantile of these permutations and is at least one third (one half for named groups).
     Where halves agree to a third, the reliability of the vector of all samples is one half (Spearman–Brown).
 
     Parameters

@@ -38,7 +38,7 @@ N_PERMUTATIONS_REFITTED = 9
 MIN_AGREEMENT = 1 / 3
 #: Jaccard index that it requires of groups: halves share at least half of the features that either of them names
 MIN_OVERLAP = 0.5
-#: quantile of the null that the observed agreement has to exceed
+#: quantile of the null that the observed agreement has to reach
 NULL_QUANTILE = 0.95
 
 #: numbers of the samples in each half
@@ -67,8 +67,8 @@ class Agreement:
         """Summarise the agreement in every split and in every permutation."""
         median, chance = _nan_quantile(observed, 0.5), _nan_quantile(null, 0.5)
         high = _nan_quantile(null, NULL_QUANTILE)
-        # no permutation may have had as many groups
-        above = (median > high) | np.isnan(high)
+        # perfect agreement is reached by permutations that leave most labels in place, but not by half of them
+        above = ((median >= high) & (median > chance)) | np.isnan(high)
         return cls(median, chance, high, above & (median >= minimum))
 
 

@@ -105,15 +105,15 @@ class TestSubjects:
         assert found.vectors.observed[1, 0] == pytest.approx(np.median(cosines))
 
     def test_signs_of_single_subjects_do_not_matter(self, rng):
-        fits, groups = fitted(rng, 5)
+        fits, groups = fitted(rng, 4)
         flipped = [DiscFit(f.settings, [], f.sigma, f.vectors * (-1) ** i, []) for i, f in enumerate(fits)]
         before, after = (replication_over_subjects(f, groups, seed=0) for f in (fits, flipped))
         np.testing.assert_allclose(after.vectors.observed, before.vectors.observed, atol=1e-10)
         np.testing.assert_allclose(after.groups.observed, before.groups.observed, atol=1e-10)
 
     def test_jobs_do_not_change_the_answer(self, rng):
-        fits, groups = fitted(rng, 5)
-        alone, together = (replication_over_subjects(fits, groups, seed=3, n_jobs=n) for n in (1, 2))
+        fits, _ = fitted(rng, 5)
+        alone, together = (replication_over_subjects(fits, [no_groups()] * 2, seed=3, n_jobs=n) for n in (1, 2))
         np.testing.assert_allclose(alone.vectors.chance, together.vectors.chance, atol=1e-10)
 
 
@@ -164,6 +164,11 @@ class TestAgreement:
         null = [np.array([0.1, 0.6, 0.1])] * 20
         found = Agreement.of([np.array([0.5, 0.5, 0.2])] * 3, null, 1 / 3)
         assert found.replicates.tolist() == [True, False, False]
+
+    def test_perfect_agreement_may_be_reached_by_few_permutations_only(self):
+        rare = [np.array([0.2, 1.0])] * 18 + [np.array([1.0, 1.0])] * 2
+        found = Agreement.of([np.ones(2)] * 3, rare, 0.5)
+        assert found.replicates.tolist() == [True, False]
 
     def test_nothing_to_compare_does_not_replicate(self):
         found = Agreement.of([np.array([np.nan])] * 3, [np.array([np.nan])] * 3, 1 / 3)
