@@ -117,6 +117,13 @@ def called(adata: ad.AnnData, sample_key: str | None = None) -> list[str]:
     return [*shares, "yes" if any("neighbouring rows" in str(w.message) for w in caught) else "no"]
 
 
+def first_p(adata: ad.AnnData, sample_key: str | None = None) -> float:
+    """Smallest p-value of the first vectors of DiSC."""
+    options = {"standardize": "within", "null": "connectivity", "n_permutations": 39, "n_clusters": 2}
+    dn.tl.disc(adata, "condition", sample_key=sample_key, **options)
+    return float(dn.get.disc_significance(adata).query("component == 1")["pval"].min())
+
+
 def with_blocks(adata: ad.AnnData) -> ad.AnnData:
     dn.pp.time_blocks(adata, "condition", sample_key="subject" if "subject" in adata.obs else "run")
     return adata
@@ -172,8 +179,37 @@ def report_frames(seeds: int) -> None:
     table("Share of parcels that the scorecard calls, by unit", ["recording", "unit", *KINDS, "warned"], rows)
 
 
+def report_blocks_in_disc(seeds: int) -> None:
+    """P-values of DiSC in one subject with frames and blocks as units, where labels of segments are random."""
+    rest = resting_runs()
+    rows = []
+    for seed in range(seeds):
+        subject = f"s{seed % N_SUBJECTS + 1:02d}"
+        adata = random_segments(rest[(rest.obs["subject"] == subject).to_numpy()], seed)
+        rows.append([subject, seed, first_p(adata), first_p(with_blocks(adata), "block")])
+    title = "DiSC, random labels of segments: smaller p-value of the two conditions (1 of 40 at best)"
+    table(title, ["subject", "seed", "frames permuted", "blocks permuted"], rows)
+
+
+def report_power(seeds: int) -> None:
+    """Count how often known groups of simulated subjects replicate."""
+    rows = []
+    for n_subjects in (4, 8, 12, 16, 24):
+        found = [
+            per_subject(dn.datasets.nback_fmri(n_subjects=n_subjects, random_state=seed), standardize="within")
+            for seed in range(seeds)
+        ]
+        both = pd.concat(found)
+        rows.append([n_subjects, 2 * seeds, *(int(n) for n in (both["groups"].sum(), both["replicate"].sum()))])
+        rows[-1] += [f"{np.mean(both['p'] <= 0.05):.2f}"]
+    head = ["subjects", "groups planted", "named", "replicate", "share of p ≤ .05"]
+    table("Simulated subjects with one group per task", head, rows)
+
+
 def report(seeds: int) -> None:
-    """Both tables, each with its null."""
+    """All tables, each with its null."""
     warnings.simplefilter("ignore")
     report_replication(seeds)
+    report_power(seeds)
     report_frames(seeds)
+    report_blocks_in_disc(seeds)

@@ -23,8 +23,8 @@ def disc_replication(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     Samples are split into halves up to 20 times, and vectors and groups of both halves are compared. Conditions share
     structure, on which halves agree whatever the labels; so the same is done with labels of conditions permuted
     within samples (between them, where each sample belongs to one condition). A finding *replicates* if the median
-    over splits reaches the 95 % quantile of these permutations and is at least one third (one half for named groups).
-    Where halves agree to a third, the reliability of the vector of all samples is one half (Spearman–Brown).
+    over splits reaches the 95 % quantile of these permutations and is at least one third, or one half for a named
+    group. Where halves agree to a third, the reliability of the vector of all samples is one half (Spearman–Brown).
 
     Parameters
     ----------
@@ -36,15 +36,16 @@ def disc_replication(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     -------
     One row per condition and vector, condition, and condition and named group; columns `group` (the condition), `kind`,
     `component` (from 1, for vectors), `feature_group` (for groups), `replication`, `chance` (median of the
-    permutations), `chance_95`, `replicates`, `n_splits` and `n_samples`. `replication` is the |cosine| for `kind`
-    `"vector"`, the adjusted Rand index of all groups for `"partition"`, and the Jaccard index for
-    `"feature_group"`. Empty where nothing was computed: without `sample_key`, with fewer than four samples, or (if each
-    sample belongs to one condition) without a named group.
+    permutations), `chance_95`, `replicates`, `n_splits` and `n_samples`. `replication` is, for `kind` `"vector"`,
+    the |cosine|; for `"partition"`, the adjusted Rand index of all groups; for `"feature_group"`, the share of members
+    that halves have in common, corrected for that of random sets (Cohen's κ), where each half selects as many features
+    at the place of the group as the group has. Empty where nothing was computed: without `sample_key`, with fewer than
+    four samples, or (if each sample belongs to one condition) without a named group.
 
     Examples
     --------
     >>> import diffnb as dn
-    >>> adata = dn.datasets.nback_fmri(n_subjects=8)
+    >>> adata = dn.datasets.nback_fmri(n_subjects=12)
     >>> dn.tl.disc(adata, "condition", sample_key="subject", standardize="within", n_components=2)
     >>> dn.get.disc_replication(adata).query("kind == 'vector'")["component"].tolist()
     [1, 2, 1, 2]

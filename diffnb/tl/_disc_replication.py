@@ -53,9 +53,9 @@ def report_replication(
         if not found.replicates[m, g]
     ]
     if failed:
-        n = replication.n_samples
+        several = len(failed) > 1
         log.warn(
-            f"group{'s' * (len(failed) > 1)} {', '.join(failed)} {'do' if len(failed) > 1 else 'does'} not replicate in"
-            f" halves of the {n} samples: the number is the share of features that both halves agree on."
-            " See dn.get.disc_replication."
+            f"group{'s' * several} {', '.join(failed)} {'do' if several else 'does'} not replicate in halves of the"
+            f" {replication.n_samples} samples: the number is the share of members that halves have in common,"
+            " corrected for that of random sets. See dn.get.disc_replication."
         )

@@ -21,7 +21,7 @@ from ..stats.resampling import map_draws
 from ..stats.samples import nested
 from ..typing import Bools, Floats, Ints, Matrix
 from .algorithm import DiscFit
-from .feature_groups import BACKGROUND, FeatureGroups, feature_groups
+from .feature_groups import BACKGROUND, FeatureGroups
 from .paired import align, average
 from .permutable import as_permutable
 
@@ -33,11 +33,11 @@ N_PERMUTATIONS_OF_LABELS = 39
 #: where each sample belongs to one condition, every split needs two fits and every permutation three
 MAX_SPLITS_REFITTED = 5
 N_PERMUTATIONS_REFITTED = 9
-#: |cosine| and adjusted Rand index that "replicates" requires besides being above chance; where halves agree to a
-#: third, the reliability of the whole is one half (2r/(1 + r), Spearman–Brown)
+#: |cosine| and adjusted Rand index that "replicates" requires besides being above chance. Where halves agree to a
+#: third, the reliability of the vector of all samples is one half (2r/(1 + r), Spearman–Brown)
 MIN_AGREEMENT = 1 / 3
-#: Jaccard index that it requires of groups: halves share at least half of the features that either of them names
-MIN_OVERLAP = 0.5
+#: and the share of members that halves have in common, corrected for that of random sets
+MIN_SHARED_MEMBERS = 0.5
 #: quantile of the null that the observed agreement has to reach
 NULL_QUANTILE = 0.95
 
@@ -80,7 +80,7 @@ class Replication:
     vectors: Agreement
     #: conditions: adjusted Rand index of the groups, the background counted
     partitions: Agreement
-    #: conditions × groups: Jaccard index of the two groups that correspond to a named group
+    #: conditions × groups: share of members that halves have in common, corrected for that of random sets (κ)
     groups: Agreement
     n_splits: int
     n_samples: int
@@ -111,17 +111,16 @@ def replication_over_subjects(
         joint = average(chosen)
         return Found(basis @ joint.mean, joint.sigma)
 
-    def compare(labelled: Sequence[DiscFit], reference: _Reference, split: Split) -> _Compared:
-        return reference.compare(*(found([labelled[i] for i in half]) for half in split))
+    def compare(labelled: Sequence[DiscFit], whole: _Reference, split: Split) -> _Compared:
+        return whole.compare(*(found([labelled[i] for i in half]) for half in split))
 
     def draw(rng: np.random.Generator) -> _Compared:
         orders = _other_orders(n, n_conditions, rng)
         labelled = [_relabelled(fit, order) for fit, order in zip(short, orders, strict=True)]
-        reference = _Reference(found(labelled), groups, seed).regrouped()
-        return compare(labelled, reference, random_split(n, rng))
+        return compare(labelled, reference.relabelled(found(labelled)), random_split(n, rng))
 
-    whole = _Reference(found(short), groups, seed)
-    observed = [compare(short, whole, split) for split in half_splits(n, MAX_SPLITS, generator(seed, "halves"))]
+    reference = _Reference.of(found(short), groups)
+    observed = [compare(short, reference, split) for split in half_splits(n, MAX_SPLITS, generator(seed, "halves"))]
     null = map_draws(draw, draws(seed, "halves", N_PERMUTATIONS_OF_LABELS, 1), n_jobs=n_jobs)
     return _summary(observed, null, n)
 
@@ -140,7 +139,7 @@ def replication_over_samples(
     `None` where a condition has fewer than four samples, and where no group was named, as every split needs new fits.
     Under the null, whole samples are permuted between conditions.
     """
-    if not samples or not nested(samples) or not any(_named(g) for g in groups):
+    if not samples or not nested(samples) or not any(g.labels.any() for g in groups):
         return None
     codes = [np.unique(c) for c in samples]
     if min(map(len, codes)) < MIN_SAMPLES_TO_SPLIT:
@@ -158,12 +157,13 @@ def replication_over_samples(
         return [found([own[s[side]] for own, s in zip(assigned, split, strict=True)]) for side in (0, 1)]
 
     def observe(rng: np.random.Generator) -> _Compared:
-        return _Reference(Found(fit.vectors, fit.sigma), groups, seed).compare(*halves(codes, rng))
+        return reference.compare(*halves(codes, rng))
 
     def draw(rng: np.random.Generator) -> _Compared:
         permuted = np.split(rng.permutation(np.concatenate(codes)), np.cumsum([len(c) for c in codes])[:-1])
-        return _Reference(found(permuted), groups, seed).regrouped().compare(*halves(permuted, rng))
+        return reference.relabelled(found(permuted)).compare(*halves(permuted, rng))
 
+    reference = _Reference.of(Found(fit.vectors, fit.sigma), groups)
     observed = map_draws(observe, draws(seed, "halves", MAX_SPLITS_REFITTED, 2), n_jobs=n_jobs, progress="halves")
     null = map_draws(
         draw, draws(seed, "halves", N_PERMUTATIONS_REFITTED, 3), n_jobs=n_jobs, progress="halves by chance"
@@ -210,8 +210,30 @@ def _relabelled(fit: DiscFit, order: Ints) -> DiscFit:
     return replace(fit, vectors=fit.vectors[order], sigma=fit.sigma[order])
 
 
-def _named(groups: FeatureGroups) -> list[int]:
-    return [int(g) for g in np.unique(groups.labels) if g != BACKGROUND]
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where a named group is: a direction in the leading vectors, and the number of features at that end.
+
+    Halves are compared by as many features as the group has. Their own cuts between group and background would differ
+    even where they agree on the order of features.
+    """
+
+    direction: Floats
+    size: int
+
+    def members(self, rows: Floats) -> Bools:
+        """Return which features are farthest in this direction."""
+        chosen = np.zeros(len(rows), dtype=bool)
+        chosen[np.argsort(-self._places(rows), kind="stable")[: self.size]] = True
+        return chosen
+
+    def oriented(self, rows: Floats) -> _Target:
+        """Return the target at this end of the direction or at the other, whichever stands out more."""
+        other = replace(self, direction=-self.direction)
+        return max(self, other, key=lambda target: target._places(rows)[target.members(rows)].mean())
+
+    def _places(self, rows: Floats) -> Floats:
+        return np.asarray(rows[:, : len(self.direction)] @ self.direction)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,49 +241,58 @@ class _Reference:
     """What all samples show, which the halves are matched with."""
 
     whole: Found
-    groups: Sequence[FeatureGroups]
-    seed: int
+    #: per condition
+    targets: list[list[_Target]]
 
-    def regrouped(self) -> _Reference:
-        """Return the reference with the groups of its own vectors, as many as before."""
-        return replace(self, groups=[self._grouped(self.whole, m) for m in range(len(self.groups))])
+    @classmethod
+    def of(cls, whole: Found, groups: Sequence[FeatureGroups]) -> _Reference:
+        """Locate the named groups in the vectors of all samples."""
+        reference = cls(whole, [])
+        rows = [reference._rows(vectors, m) for m, vectors in enumerate(whole.vectors)]
+        return replace(reference, targets=[_targets(r, g) for r, g in zip(rows, groups, strict=True)])
+
+    def relabelled(self, whole: Found) -> _Reference:
+        """Return the reference for vectors of permuted labels: groups of the same sizes at their ends."""
+        other = replace(self, whole=whole)
+        oriented = [
+            [target.oriented(other._rows(vectors, m)) for target in self.targets[m]]
+            for m, vectors in enumerate(whole.vectors)
+        ]
+        return replace(other, targets=oriented)
 
     def compare(self, left: Found, right: Found) -> _Compared:
         """Compare the vectors and groups of two halves."""
-        conditions = range(len(self.groups))
-        halves = [(left.vectors[m], right.vectors[m]) for m in conditions]
-        cosines = np.stack([_cosines(self.whole.vectors[m], *halves[m]) for m in conditions])
-        grouped = (
-            [self._grouped(left, m).labels for m in conditions],
-            [self._grouped(right, m).labels for m in conditions],
-        )
-        partitions = np.array([_rand_index(*pair) for pair in zip(*grouped, strict=True)])
-        overlaps = [self._overlaps(m, *pair) for m, pair in enumerate(zip(*grouped, strict=True))]
-        return _Compared(cosines, partitions, np.stack(overlaps))
+        compared = [self._compare(m, left.vectors[m], right.vectors[m]) for m in range(len(self.targets))]
+        return _Compared(*(np.stack(values) for values in zip(*compared, strict=True)))
 
-    def _grouped(self, found: Found, m: int) -> FeatureGroups:
-        """Group features into as many groups as there are, by as many vectors; no groups stay none."""
-        groups = self.groups[m]
-        if not _named(groups):
-            return groups
-        n_leading = min(groups.n_leading, found.sigma.shape[1])
-        return feature_groups(
-            found.vectors[m], found.sigma[m], n_clusters=groups.n_clusters, n_leading=n_leading, seed=self.seed
-        )
+    def _compare(self, m: int, left: Floats, right: Floats) -> tuple[Floats, float, Floats]:
+        first, second = (align(_unit(half), _unit(self.whole.vectors[m])) for half in (left, right))
+        cosines = np.abs((first * second).sum(axis=0))
+        shared = np.full(max(1, *map(len, self.targets)), np.nan)
+        if not self.targets[m]:
+            return cosines, np.nan, shared
+        members = [[target.members(self._rows(half, m)) for target in self.targets[m]] for half in (first, second)]
+        shared[: len(self.targets[m])] = [shared_members(*pair) for pair in zip(*members, strict=True)]
+        return cosines, _rand_index(*(_labels(sets) for sets in members)), shared
 
-    def _overlaps(self, m: int, first: Ints, second: Ints) -> Floats:
-        """Jaccard index of the groups of two halves that are closest to each named group; NaN for no group."""
-        overlaps = np.full(max(1, *(g.n_clusters - 1 for g in self.groups)), np.nan)
-        for group in _named(self.groups[m]):
-            members = self.groups[m].labels == group
-            overlaps[group - 1] = jaccard(_closest(first, members), _closest(second, members))
-        return overlaps
+    def _rows(self, vectors: Floats, m: int) -> Floats:
+        """Weight vectors as for the groups: by the σ of all samples."""
+        return np.asarray(_unit(vectors) * self.whole.sigma[m])
 
 
-def _cosines(whole: Floats, left: Floats, right: Floats) -> Floats:
-    """|cosine| of the vectors of two halves, each matched with those of all samples."""
-    directions = _unit(whole)
-    return np.asarray(np.abs((align(_unit(left), directions) * align(_unit(right), directions)).sum(axis=0)))
+def _targets(rows: Floats, groups: FeatureGroups) -> list[_Target]:
+    labels, leading = groups.labels, rows[:, : max(1, groups.n_leading)]
+    background = leading[labels == BACKGROUND].mean(axis=0) if (labels == BACKGROUND).any() else 0.0
+    named = [g for g in np.unique(labels) if g != BACKGROUND]
+    return [_Target(leading[labels == g].mean(axis=0) - background, int((labels == g).sum())) for g in named]
+
+
+def _labels(sets: Sequence[Bools]) -> Ints:
+    """Return the number of each feature's group, the first (with the largest score) where several hold it."""
+    labels = np.zeros(len(sets[0]), dtype=int)
+    for number, members in reversed(list(enumerate(sets, 1))):
+        labels[members] = number
+    return labels
 
 
 def _unit(vectors: Floats) -> Floats:
@@ -270,24 +301,20 @@ def _unit(vectors: Floats) -> Floats:
 
 
 def _rand_index(first: Ints, second: Ints) -> float:
-    """Return the adjusted Rand index, NaN where nothing is grouped."""
     from sklearn.metrics import adjusted_rand_score
 
-    return float(adjusted_rand_score(first, second)) if first.any() or second.any() else np.nan
+    return float(adjusted_rand_score(first, second))
 
 
-def _closest(labels: Ints, members: Bools) -> Bools:
-    """Return the features of the group that overlaps most with these members."""
-    groups = [g for g in np.unique(labels) if g != BACKGROUND]
-    if not groups:
-        return np.zeros(len(labels), dtype=bool)
-    return np.asarray(labels == max(groups, key=lambda g: jaccard(labels == g, members)))
+def shared_members(first: Bools, second: Bools, /) -> float:
+    """Share of members that two sets of equal size have in common, corrected for that of random sets (Cohen's κ).
 
-
-def jaccard(first: Bools, second: Bools, /) -> float:
-    """Shared features over all features of two groups; 0 where both are empty."""
-    either = int((first | second).sum())
-    return int((first & second).sum()) / either if either else 0.0
+    A set that holds all features, or none, shares no more than by chance: 0.
+    """
+    size, share = int(first.sum()), float(first.mean())
+    if share in (0.0, 1.0):
+        return 0.0
+    return float((int((first & second).sum()) / size - share) / (1 - share))
 
 
 def _nan_quantile(values: Sequence[Floats], level: float) -> Floats:
@@ -300,11 +327,11 @@ def _nan_quantile(values: Sequence[Floats], level: float) -> Floats:
 
 
 def _summary(observed: Sequence[_Compared], null: Sequence[_Compared], n_samples: int) -> Replication:
-    cosines, rand_indices, overlaps = zip(zip(*observed, strict=True), zip(*null, strict=True), strict=True)
+    cosines, rand_indices, shared = zip(zip(*observed, strict=True), zip(*null, strict=True), strict=True)
     return Replication(
         vectors=Agreement.of(*cosines, MIN_AGREEMENT),
         partitions=Agreement.of(*rand_indices, MIN_AGREEMENT),
-        groups=Agreement.of(*overlaps, MIN_OVERLAP),
+        groups=Agreement.of(*shared, MIN_SHARED_MEMBERS),
         n_splits=len(observed),
         n_samples=n_samples,
     )

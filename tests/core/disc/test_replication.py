@@ -9,10 +9,10 @@ from diffnb.core.disc.replication import (
     MAX_SPLITS_REFITTED,
     Agreement,
     half_splits,
-    jaccard,
     random_split,
     replication_over_samples,
     replication_over_subjects,
+    shared_members,
 )
 from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 
@@ -167,7 +167,7 @@ class TestAgreement:
 
     def test_perfect_agreement_may_be_reached_by_few_permutations_only(self):
         rare = [np.array([0.2, 1.0])] * 18 + [np.array([1.0, 1.0])] * 2
-        found = Agreement.of([np.ones(2)] * 3, rare, 0.5)
+        found = Agreement.of([np.ones(2)] * 3, rare, 1 / 3)
         assert found.replicates.tolist() == [True, False]
 
     def test_nothing_to_compare_does_not_replicate(self):
@@ -175,7 +175,14 @@ class TestAgreement:
         assert np.isnan(found.observed).all()
         assert not found.replicates.any()
 
-    def test_the_overlap_is_shared_over_all(self):
-        first, second = np.arange(6) < 4, np.arange(6) >= 2
-        assert jaccard(first, second) == pytest.approx(2 / 6)
-        assert jaccard(first & False, second & False) == 0.0
+    def test_members_in_common_are_corrected_for_random_sets(self):
+        first, second = np.arange(20) < 4, np.roll(np.arange(20) < 4, 1)
+        assert shared_members(first, first) == 1.0
+        assert shared_members(first, second) == pytest.approx((3 / 4 - 4 / 20) / (1 - 4 / 20))
+        assert shared_members(first | True, second | True) == 0.0
+        assert shared_members(first & False, second & False) == 0.0
+
+    def test_random_sets_have_nothing_in_common_whatever_their_size(self, rng):
+        for size in (5, 50, 150):
+            pairs = [[np.isin(np.arange(200), rng.permutation(200)[:size]) for _ in range(2)] for _ in range(200)]
+            assert abs(np.mean([shared_members(*pair) for pair in pairs])) < 0.03
