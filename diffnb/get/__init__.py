@@ -6,6 +6,7 @@ from ._contents import contents
 from ._disc import disc, disc_significance
 from ._disc_features import disc_features
 from ._disc_groups import disc_groups
+from ._disc_replication import disc_replication
 from ._dufs import dufs, dufs_training, laplacian_score
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
@@ -34,6 +35,7 @@ __all__ = [
     "disc_features",
     "disc_graph",
     "disc_groups",
+    "disc_replication",
     "disc_significance",
     "dufs",
     "dufs_training",

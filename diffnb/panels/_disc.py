@@ -28,6 +28,7 @@ from ._controls import (
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 from ._features import RESULT, VAR
+from ._replication import has_replication, replication_line
 
 #: figure that shows features at their positions, by the kind of features
 LAYOUT_FIGURES = {"pixels": "feature_image", "parcels": "feature_brain"}
@@ -86,12 +87,13 @@ class DiscPanel(MethodPanel):
         self.group = dropdown("group", [], label="condition")
         self.basis = dropdown("basis", [], label="embedding")
         self.component = dropdown("component", [1], label="vector")
+        self.replication = widgets.HTML()
         on_user_change(self.group.widget, self._show_group)
         for control in (self.basis, self.component):
             on_user_change(control.widget, lambda: self.redraw(*self.pictures))
         layouts = [self.picture("Observations: features")] if self._layout_figure() else []
         return {
-            "Significance": self.picture("Significance"),
+            "Significance": widgets.VBox([self.picture("Significance"), self.replication]),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(row_of(self.group), self.picture("Groups")),
             "Observations": widgets.VBox(
@@ -115,7 +117,8 @@ class DiscPanel(MethodPanel):
         """Read σ, and the table of the selected condition."""
         if not self.has_results():
             return []
-        return [self.get_call("disc_significance", "significance"), self.table_call()]
+        halves = [self.get_call("disc_replication", "replication")] if has_replication(self.adata, self.key) else []
+        return [self.get_call("disc_significance", "significance"), *halves, self.table_call()]
 
     def table_call(self) -> Call:
         """Read the features of the selected condition."""
@@ -159,6 +162,7 @@ class DiscPanel(MethodPanel):
         """Set the options of the controls within tabs, and fill map and table."""
         if not self.has_results():
             return
+        self.replication.value = replication_line(self.adata, self.key)
         first = get.disc_significance(self.adata, key=self.key).query("component == 1").set_index("group")["sigma"]
         # the condition with the largest σ has most structure of its own
         set_options(self.group, [(str(n), str(n)) for n in first.index], preferred=str(first.idxmax()))

@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, pull, store, warn_of_depth
+from .._anndata import Pulled, bound, pull, store, warn_of_depth, warn_of_series
 from .._keys import DiscKeys
 from ..core.arrays.ops import column_summaries
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
@@ -141,8 +141,8 @@ def disc(
       whose features correlate at least twice as much with each other as with the rest;
     - `uns[key_added]`: σ, p-values, what was chosen, parameters.
 
-    Read them with :func:`diffnb.get.disc`, :func:`diffnb.get.disc_groups` and
-    :func:`diffnb.get.disc_significance`.
+    Read them with :func:`diffnb.get.disc`, :func:`diffnb.get.disc_groups`, :func:`diffnb.get.disc_significance` and,
+    with `sample_key`, :func:`diffnb.get.disc_replication`.
 
     References
     ----------
@@ -163,6 +163,8 @@ def disc(
     check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
     warn_of_depth(adata, data, groupby)
+    if sample_key is None:
+        warn_of_series(adata, data, groupby)
     data, n_rare = _without_rare(data, min_obs)
     if sample_key is not None:
         _check_samples(data, sample_key)

@@ -13,6 +13,7 @@ from .._anndata import Pulled, Results, expand
 from .._keys import BACKGROUND_GROUP, DiscKeys
 from ..core.disc import MIN_PERMUTATIONS, Analysis, Naming, subgroups
 from ..core.typing import Floats
+from ._disc_replication import replication_entry, report_replication
 
 #: a group with a larger share of all features follows a global factor rather than a mechanism of few features
 MAX_SHARE_OF_FEATURES = 1 / 3
@@ -59,6 +60,7 @@ def results_of(keys: DiscKeys, data: Pulled, analysis: Analysis, described: Mapp
     }
     columns = keys.feature_groups(data.groups)
     labels = [_named(g.labels, group, data) for g, group in zip(analysis.groups, data.groups, strict=True)]
+    report_replication(analysis.replication, [list(column.categories[1:]) for column in labels], data.samples)
     nested_columns, nested_labels = _nested(keys, data, analysis)
     return Results(
         var=dict(zip([*columns, *nested_columns], [*labels, *nested_labels], strict=True)),
@@ -74,6 +76,7 @@ def results_of(keys: DiscKeys, data: Pulled, analysis: Analysis, described: Mapp
             **_judged(analysis),
             **described,
             **_per_sample(analysis, data),
+            **replication_entry(analysis.replication),
         },
     )
 

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
+from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth, warn_of_series
 from .._keys import ScorecardKeys
 from ..core.runtime.progress import bar
 from ..core.scorecard import (
@@ -109,6 +109,8 @@ def scorecard(
     chosen = _with_reference(groups, against)
     data = pull(adata, groupby, groups=chosen, layer=layer, mask_var=mask_var, sample_key=sample_key)
     warn_of_depth(adata, data, groupby)
+    if sample_key is None:
+        warn_of_series(adata, data, groupby)
     pairs = _pairs(data.groups, against)
     designs = [_samples(data, sample_key, pair) for pair in pairs]
     cards = _compare(data, pairs, designs, seed, n_jobs)

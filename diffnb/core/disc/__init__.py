@@ -10,12 +10,15 @@ from .membership import Correlations
 from .naming import MIN_PERMUTATIONS, Naming
 from .nesting import subgroups
 from .permutable import Null
+from .replication import MIN_SAMPLES_TO_SPLIT, Agreement, Replication
 from .settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from .significance import permutation_test
 
 __all__ = [
     "CHANGE_DETECTORS",
     "MIN_PERMUTATIONS",
+    "MIN_SAMPLES_TO_SPLIT",
+    "Agreement",
     "Analysis",
     "AnalysisOptions",
     "Correlations",
@@ -26,6 +29,7 @@ __all__ = [
     "FeatureGraphSettings",
     "Naming",
     "Null",
+    "Replication",
     "analyse",
     "cohesion",
     "complete_samples",

@@ -18,6 +18,7 @@ from .membership import Correlations
 from .naming import MAX_PERMUTATIONS, Naming, judge
 from .paired import agreement, average, distinct_orders, fit_subjects, stability_over_subjects, swap_test
 from .permutable import Null
+from .replication import Replication, replication_over_samples, replication_over_subjects
 from .settings import DiscOptions, DiscSettings
 from .significance import Significance, evidence, own_and_others, permutation_test, stability
 
@@ -60,6 +61,8 @@ class Analysis:
     subjects: tuple[int, ...] = ()
     #: evidence for naming groups; None where their number was given
     naming: Naming | None = None
+    #: agreement between halves of the samples
+    replication: Replication | None = None
 
 
 def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
@@ -107,7 +110,16 @@ def _pooled(
             n_jobs=n_jobs,
             progress="bootstraps",
         )
-    return Analysis(fit.settings, fit.vectors, fit.sigma, groups, significance, stable, naming=naming)
+    return Analysis(
+        fit.settings,
+        fit.vectors,
+        fit.sigma,
+        groups,
+        significance,
+        stable,
+        naming=naming,
+        replication=replication_over_samples(fit, matrices, samples, groups, n_jobs=n_jobs),
+    )
 
 
 def _leading(sigma: Floats, naming: Naming | None) -> list[int]:
@@ -182,6 +194,7 @@ def _per_subject(
         sigma_each=joint.sigma_each,
         subjects=tuple(subjects),
         naming=naming,
+        replication=replication_over_subjects(fits, groups, seed=settings.seed, n_jobs=n_jobs),
     )
 
 
