@@ -16,6 +16,7 @@ from ._informed import (
     informed_eigenvalues,
     informed_embedding,
     informed_gap,
+    informed_summary,
 )
 from ._meta_features import meta_features
 from ._results import params, results
@@ -45,6 +46,7 @@ __all__ = [
     "informed_eigenvalues",
     "informed_embedding",
     "informed_gap",
+    "informed_summary",
     "laplacian_score",
     "meta_features",
     "params",

@@ -89,7 +89,7 @@ def sparda_summary(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
 
     Where `n_features` was chosen: `at_edge`, `"low"` or `"high"` if it is the first or the last number tried;
     `flat_from` and `flat_to`, the range of numbers around it with a held-out divergence within one standard error;
-    `held_out_pval`, of the held-out divergence against permuted labels (at least .05, NaN with `sample_key`); and
+    `held_out_pval`, of the held-out divergence against permuted labels (at least .025; NaN with `sample_key`); and
     `note`, what is undecided about the choice, in words. Empty or NaN otherwise.
 
     Examples

@@ -53,10 +53,10 @@ class FeatureCount:
                 f" (p = {self.pval:.2g}): the features selected may be chance alone."
             )
         if self.rising:
+            share, p = 100 * MIN_SHARE_OF_RISING_CRITERION, int(self.choice.candidates[-1])
             sentences.append(
-                f"n_features={self.choice.value:,} reaches {100 * MIN_SHARE_OF_RISING_CRITERION:.0f} % of the largest held-out"
-                f" divergence, which rises with most of the {int(self.choice.candidates[-1]):,} features: almost all"
-                " of them differ, and no number is singled out."
+                f"n_features={self.choice.value:,} reaches {share:.0f} % of the largest held-out divergence, which"
+                f" rises with most of the {p:,} features: almost all of them differ, and no number is singled out."
             )
         else:
             sentences.append(describe(self.choice, "n_features", "held-out divergence"))

@@ -54,6 +54,12 @@ def chosen(candidates: Ints, criterion: Floats, index: int, /, *, error: Floats 
     return Choice(int(candidates[index]), candidates, criterion, int(candidates[first]), int(candidates[last]))
 
 
+def limited(value: int, lowest: int, highest: int, /) -> Choice:
+    """Describe a choice by a rule that compares nothing: only the ends of its range can be reported."""
+    candidates = np.arange(lowest, highest + 1)
+    return Choice(value, candidates, np.full(len(candidates), np.nan), value, value)
+
+
 def describe(choice: Choice, name: str, criterion: str, /) -> str:
     """Say in a sentence what is undecided about a choice; an empty string where nothing is.
 
