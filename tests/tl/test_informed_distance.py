@@ -330,3 +330,14 @@ def test_scanpy_works_on_the_metric(local):
     if not local:
         purity = pd.crosstab(adata.obs["leiden"], adata.obs["condition"]).max(axis=1).sum() / 120
         assert purity > 0.85
+
+
+def test_a_gap_statistic_without_a_peak_is_reported(rng):
+    """Sixty clusters of four features each: the gap statistic rises up to the largest number tried."""
+    profiles = rng.normal(size=(40, 60)).repeat(4, axis=1)
+    adata = anndata.AnnData(profiles + 0.01 * rng.normal(size=profiles.shape))
+    with pytest.warns(UserWarning, match=r"n_clusters=30 is the largest number tried\. The gap statistic has no peak"):
+        dn.tl.informed_distance(adata)
+    summary = dn.get.informed_summary(adata)
+    assert summary.loc["n_clusters", ["value", "at_edge"]].tolist() == [30, "high"]
+    assert "no clear clusters" in summary.loc["n_clusters", "note"]

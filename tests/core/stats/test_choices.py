@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from diffnb.core.stats.choices import chosen, describe
+from diffnb.core.stats.choices import chosen, describe, limited
 
 K = np.array([1, 2, 4, 8, 16])
 
@@ -51,3 +51,10 @@ def test_edge_and_flat_range_are_named_in_one_sentence():
         "n_clusters=16,000 is the largest number tried and is one of many: the gap statistic is flat from 4,000 to"
         " 16,000, within one standard error."
     )
+
+
+def test_a_rule_without_a_criterion_knows_its_ends_only():
+    found = limited(5, 1, 5)
+    assert (found.at_edge, found.flat) == ("high", False)
+    assert limited(3, 1, 5).at_edge is None
+    assert limited(1, 1, 1).at_edge is None
