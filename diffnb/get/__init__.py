@@ -18,6 +18,7 @@ from ._informed import (
     informed_eigenvalues,
     informed_embedding,
     informed_gap,
+    informed_summary,
 )
 from ._meta_features import meta_features
 from ._results import params, results
@@ -49,6 +50,7 @@ __all__ = [
     "informed_eigenvalues",
     "informed_embedding",
     "informed_gap",
+    "informed_summary",
     "laplacian_score",
     "meta_features",
     "params",

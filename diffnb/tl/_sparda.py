@@ -25,6 +25,7 @@ from ..core.sparda import (
     project_others,
 )
 from ..core.typing import Floats
+from ._choices import described_choices, log_choices
 from ._docs import documented_tool
 from ._pairs import Pair, Sides, check_sizes, compared, pairs_of, sides_of
 
@@ -148,9 +149,11 @@ def sparda(
     adata
     groupby
     n_features
-        ... `"auto"`: the fewest with which the divergence between held-out observations falls short of the
-        largest by no more than a quarter of its standard error (5 to 10 folds, split three times up to 1000
-        features); `"all"`: every one, which is :func:`diffnb.tl.pda`.
+        ... `"auto"`: the fewest with which the divergence between held-out observations, less that of permuted
+        labels, falls short of the largest by no more than a quarter of its standard error or 1 % (5 to 10 folds,
+        split three times up to 1000 features). Where that takes more than half of the features, almost all of them
+        differ: the fewest that reach 95 % are taken, with a warning. So is a divergence that is not above that of
+        permuted labels. `"all"`: every one, which is :func:`diffnb.tl.pda`.
     group
     reference
         ... `"auto"`: the other of two conditions, or the rest of several.
@@ -286,6 +289,7 @@ def _compare(
         )
         if result[0].objective == 0:
             log.info(f"{name}: the two are equal along every direction")
+        log_choices(name, result)
         found.append(result)
     return found
 
@@ -351,8 +355,10 @@ def _described(found: Sequence[Sequence[Projection]]) -> dict[str, Any]:
             "objective": table("path"),
             "held_out": table("held_out"),
             "held_out_sd": table("held_out_sd"),
+            "chance": table("chance"),
             "chosen": table("k_chosen"),
         },
+        **described_choices(found),
     }
     asked = {name: table(name) for name in ("pval", "certificate")}
     return described | {name: values for name, values in asked.items() if not np.isnan(values).all()}

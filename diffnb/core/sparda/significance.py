@@ -17,7 +17,7 @@ from ..typing import Floats, Ints
 from .ascent import MAX_STARTS
 from .fit import Projection, SpardaFit, named
 from .labelings import Labelings
-from .path import MAX_FEATURES_WITHOUT_WORKING_SET, fit_path, k_grid
+from .path import MAX_FEATURES_WITHOUT_WORKING_SET, fit_path, k_grid, max_standardized_log
 from .streamed_operator import n_sharing_passes, run_sharing_passes
 
 #: growth of k along the paths of permuted labels, of which only the objective is wanted
@@ -67,18 +67,10 @@ def _pvalue(
         observed = fit_path(labelings, ks, settings).objective
     objectives = np.concatenate([observed, _null_objectives(labelings, fit, ks, n_permutations, n_jobs, progress)])
     if n_features == "auto":
-        statistics = _max_standardized_log(objectives)
+        statistics = max_standardized_log(objectives)
     else:
         statistics = objectives[:, np.searchsorted(ks, n_features or labelings.n_features)]
     return float(permutation_pvalues(statistics[:1], statistics[1:, None])[0])
-
-
-def _max_standardized_log(objectives: Floats) -> Floats:
-    """Standardise the log objectives of every k over labelings, and return the largest of each labeling."""
-    logs = np.log(np.maximum(objectives, np.finfo(float).tiny))
-    spread = logs.std(axis=0)
-    centered = logs - logs.mean(axis=0)
-    return np.asarray(np.divide(centered, spread, out=np.zeros_like(logs), where=spread > 0).max(axis=1))
 
 
 def _null_objectives(
