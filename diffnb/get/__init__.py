@@ -5,7 +5,7 @@ from ._compare import compare, compare_overlap
 from ._contents import contents
 from ._disc import disc, disc_significance
 from ._disc_features import disc_features
-from ._dufs import dufs, dufs_training, laplacian_score
+from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
 from ._graph import disc_graph
@@ -33,7 +33,9 @@ __all__ = [
     "disc_features",
     "disc_graph",
     "disc_significance",
+    "diverse_features",
     "dufs",
+    "dufs_summary",
     "dufs_training",
     "feature_change",
     "feature_diffmap",
