@@ -236,6 +236,15 @@ class DufsKeys(Keys):
 
 
 @dataclass(frozen=True, slots=True)
+class DiverseFeaturesKeys(Keys):
+    """`tl.diverse_features`: `var` with the selection, `varm` with smoothness, unexplained share and rank."""
+
+    key: str = "diverse_features"
+    made_by: ClassVar[str] = "tl.diverse_features(adata)"
+    entries: ClassVar[tuple[str, ...]] = ("params", "n_selected")
+
+
+@dataclass(frozen=True, slots=True)
 class LaplacianScoreKeys(Keys):
     """`tl.laplacian_score`: `var` with the score."""
 

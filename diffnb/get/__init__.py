@@ -7,7 +7,7 @@ from ._disc import disc, disc_significance
 from ._disc_features import disc_features
 from ._disc_groups import disc_groups
 from ._disc_replication import disc_replication
-from ._dufs import dufs, dufs_training, laplacian_score
+from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
 from ._graph import disc_graph
@@ -38,7 +38,9 @@ __all__ = [
     "disc_groups",
     "disc_replication",
     "disc_significance",
+    "diverse_features",
     "dufs",
+    "dufs_summary",
     "dufs_training",
     "feature_change",
     "feature_diffmap",
