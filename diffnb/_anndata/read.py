@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,15 @@ from anndata import AnnData
 from .. import _logging as log
 from .. import _validate as validate
 from ..core.arrays.ops import ColumnSummary, column_summaries, take_columns, take_rows
+from ..core.arrays.residuals import CovariateDesign, covariate_designs
+from ..core.arrays.residuals import residuals as residuals_of
 from ..core.arrays.row_chunks import Chunked, chunked, is_dask
 from ..core.typing import Bools, Floats, Ints, Matrix
+from .covariates import check_within_conditions, check_within_samples, joined, read_covariates, read_strata
 
 MIN_OBS_PER_CONDITION = 3
+#: share of the range of a feature within conditions below which residuals are rounding
+MIN_RANGE_LEFT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +39,10 @@ class Pulled:
     samples: list[Ints]
     sample_names: list[str]
     n_constant: int
+    #: per condition, observations × columns of the covariates (empty without them, and where they are taken out)
+    covariates: list[Floats] = field(default_factory=list)
+    #: per condition, the code of the stratum of each row (empty without `permute_within`)
+    strata: list[Ints] = field(default_factory=list)
 
     @property
     def n_features(self) -> int:
@@ -65,9 +74,15 @@ def pull(
     layer: str | None = None,
     mask_var: str | Sequence[bool] | Bools | None = None,
     sample_key: str | None = None,
+    covariates: Sequence[str] | str | None = None,
+    residuals: bool = True,
+    permute_within: str | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
 ) -> Pulled:
-    """Validate, and read one matrix per condition without constant and masked features."""
+    """Validate, and read one matrix per condition without constant and masked features.
+
+    Covariates are taken out of the matrices, or returned beside them with `residuals=False`.
+    """
     validate.tables_in_memory(adata)
     categories = validate.conditions(adata, groupby)
     chosen = validate.chosen_groups(categories, groupby, groups)
@@ -77,15 +92,28 @@ def pull(
     source = _source(adata, layer)
     matrices = [take_columns(take_rows(source, r), kept) for r in rows]
     shown = [f"condition {group!r}" for group in chosen]
-    matrices, kept, n_constant = _varying(matrices, kept, np.asarray(adata.var_names), shown)
+    names, samples = np.asarray(adata.var_names), [codes[r] for r in rows] if codes is not None else []
+    found = read_covariates(adata, covariates, rows=rows, taken=(groupby, sample_key))
+    check_within_conditions(found, rows, shown)
+    strata = read_strata(adata, permute_within, rows)
+    matrices, kept, n_constant = _varying(matrices, kept, names, shown)
+    values = [joined(found, r) for r in rows] if found else []
+    if values and residuals:
+        designs = covariate_designs(values, units=samples)
+        if sample_key is not None:
+            check_within_samples(found, [own.within for own in designs], sample_key)
+        matrices, kept, n_explained = _without_covariates(matrices, designs, kept, names)
+        n_constant += n_explained
     return Pulled(
         matrices=matrices,
         groups=chosen,
         rows=rows,
         kept=kept,
-        samples=[codes[r] for r in rows] if codes is not None else [],
+        samples=samples,
         sample_names=sample_names,
         n_constant=n_constant,
+        covariates=[] if residuals else values,
+        strata=strata,
     )
 
 
@@ -95,6 +123,7 @@ def pull_all(
     layer: str | None = None,
     use_rep: str | None = None,
     mask_var: str | Sequence[bool] | Bools | None = None,
+    covariates: Sequence[str] | str | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
 ) -> PulledAll:
     """Validate, and read all observations, for methods without conditions."""
@@ -111,7 +140,14 @@ def pull_all(
         shown = f"use_rep={use_rep!r}"
         matrix, names = _representation(adata, use_rep, layer, mask_var)
         kept = np.ones(matrix.shape[1], dtype=bool)
+    rows = [np.arange(adata.n_obs)]
+    found = read_covariates(adata, covariates, rows=rows)
+    check_within_conditions(found, rows, ["adata"])
     (matrix,), kept, n_constant = _varying([matrix], kept, names, [shown])
+    if found:
+        designs = covariate_designs([joined(found, rows[0])])
+        (matrix,), kept, n_explained = _without_covariates([matrix], designs, kept, names)
+        n_constant += n_explained
     return PulledAll(matrix=matrix, kept=kept, n_constant=n_constant)
 
 
@@ -233,6 +269,34 @@ def _varying(matrices: list[Matrix], kept: Bools, names: Any, shown: Sequence[st
     kept[np.flatnonzero(kept)[~varying]] = False
     _warn_constant(n_constant, names[~varying], int(kept.sum()))
     return [take_columns(m, varying) for m in matrices], kept, n_constant
+
+
+def _without_covariates(
+    matrices: list[Matrix], designs: Sequence[CovariateDesign], kept: Bools, names: Any
+) -> tuple[list[Matrix], Bools, int]:
+    """Take covariates out, and exclude features of which nothing is left."""
+    before = _ranges(matrices)
+    matrices = residuals_of(matrices, designs)
+    left = _ranges(matrices) > MIN_RANGE_LEFT * before
+    n_explained = int((~left).sum())
+    if not n_explained:
+        return matrices, kept, 0
+    excluded = names[kept][~left]
+    kept = kept.copy()
+    kept[np.flatnonzero(kept)[~left]] = False
+    if kept.sum() < 2:
+        raise ValueError("the covariates explain all features: nothing is left to compare.")
+    listed = validate.quoted([str(n) for n in excluded], limit=3)
+    log.warn(
+        f"{n_explained} feature{'s' * (n_explained != 1)} that follow from the covariates left out ({listed});"
+        " their results are NaN."
+    )
+    return [take_columns(m, left) for m in matrices], kept, n_explained
+
+
+def _ranges(matrices: Sequence[Matrix]) -> Floats:
+    """Return the largest range of every feature in a condition."""
+    return np.asarray(np.max([summary.high - summary.low for summary in column_summaries(matrices)], axis=0))
 
 
 def _refuse_not_finite(summary: ColumnSummary, names: Any, shown: str) -> None:

@@ -32,6 +32,7 @@ def disc(
     *,
     groups: Sequence[str] | None = None,
     sample_key: str | None = None,
+    covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     metric: Literal["euclidean", "correlation", "cosine"] = "euclidean",
@@ -69,6 +70,8 @@ def disc(
     sample_key
         ... Where samples hold every condition, one analysis is done per sample, vectors are aligned and averaged
         and their spread is kept; where each sample belongs to one condition, whole samples are permuted.
+    covariates
+        ... Slopes are those within each condition, or within the samples of `sample_key`.
     layer
     mask_var
     metric
@@ -137,7 +140,15 @@ def disc(
     call = bound(disc, locals())
     _check_options(metric, standardize, kernel, graph, null)
     check_neighbors(neighbors, graph)
-    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
+    data = pull(
+        adata,
+        groupby,
+        groups=groups,
+        layer=layer,
+        mask_var=mask_var,
+        sample_key=sample_key,
+        covariates=covariates,
+    )
     warn_of_depth(adata, data, groupby)
     if sample_key is not None:
         _check_samples(data, sample_key)
