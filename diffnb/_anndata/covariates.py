@@ -12,6 +12,7 @@ from anndata import AnnData
 from .. import _logging as log
 from .. import _validate as validate
 from ..core.arrays.residuals import design_rank
+from ..core.stats.samples import nested, sample_counts
 from ..core.typing import Floats, Ints
 
 #: degrees of freedom that covariates must leave in every condition
@@ -179,3 +180,26 @@ def read_strata(adata: AnnData, name: str | None, rows: Sequence[Ints], /) -> li
             " or more are needed. Bin it into categories first, for example with pandas.qcut."
         )
     return [codes[own] for own in rows]
+
+
+def check_strata(strata: Sequence[Ints], samples: Sequence[Ints], name: str, sample_key: str | None, /) -> None:
+    """Refuse strata within which nothing can be permuted."""
+    counts = sample_counts(strata)
+    if (np.count_nonzero(counts, axis=0) <= 1).all():
+        raise ValueError(
+            f"permute_within={name!r} has no category with observations of two conditions: no label can be permuted"
+            " within categories. Leave it out."
+        )
+    if not samples:
+        return
+    if not nested(samples):
+        raise ValueError(
+            f"permute_within={name!r} is for samples of one condition each; those of sample_key={sample_key!r} hold"
+            " several, whose labels are exchanged within every sample. Leave it out."
+        )
+    pairs = np.unique(np.column_stack([np.concatenate(list(samples)), np.concatenate(list(strata))]), axis=0)
+    if len(pairs) > len(np.unique(pairs[:, 0])):
+        raise ValueError(
+            f"permute_within={name!r} differs between observations of one sample of sample_key={sample_key!r}: whole"
+            " samples are permuted, and must belong to one category each."
+        )

@@ -18,7 +18,14 @@ from ..core.arrays.residuals import CovariateDesign, covariate_designs
 from ..core.arrays.residuals import residuals as residuals_of
 from ..core.arrays.row_chunks import Chunked, chunked, is_dask
 from ..core.typing import Bools, Floats, Ints, Matrix
-from .covariates import check_within_conditions, check_within_samples, joined, read_covariates, read_strata
+from .covariates import (
+    check_strata,
+    check_within_conditions,
+    check_within_samples,
+    joined,
+    read_covariates,
+    read_strata,
+)
 
 MIN_OBS_PER_CONDITION = 3
 #: share of the range of a feature within conditions below which residuals are rounding
@@ -96,6 +103,8 @@ def pull(
     found = read_covariates(adata, covariates, rows=rows, taken=(groupby, sample_key))
     check_within_conditions(found, rows, shown)
     strata = read_strata(adata, permute_within, rows)
+    if strata:
+        check_strata(strata, samples, str(permute_within), sample_key)
     matrices, kept, n_constant = _varying(matrices, kept, names, shown)
     values = [joined(found, r) for r in rows] if found else []
     if values and residuals:

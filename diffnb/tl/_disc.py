@@ -47,6 +47,7 @@ def disc(
     n_clusters: int | Literal["auto"] = "auto",
     n_permutations: int = 0,
     null: Literal["labels", "connectivity"] = "labels",
+    permute_within: str | None = None,
     n_bootstraps: int = 0,
     project_trivial: bool = True,
     random_state: int = 0,
@@ -104,6 +105,7 @@ def disc(
     null
         `"labels"`: no difference at all; `"connectivity"`: no difference besides shifts and scales of single
         features.
+    permute_within
     n_bootstraps
         Bootstrap draws for the stability of each feature's group; 0 for none.
     project_trivial
@@ -148,6 +150,7 @@ def disc(
         mask_var=mask_var,
         sample_key=sample_key,
         covariates=covariates,
+        permute_within=permute_within,
     )
     warn_of_depth(adata, data, groupby)
     if sample_key is not None:
@@ -175,7 +178,7 @@ def disc(
         null=null,
         n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
     )
-    analysis = analyse(data.matrices, options, samples=data.samples, n_jobs=n_jobs)
+    analysis = analyse(data.matrices, options, samples=data.samples, strata=data.strata, n_jobs=n_jobs)
     _log(analysis, data)
     keys = DiscKeys(key_added)
     return store(adata, keys, _results(keys, data, analysis), call, copy=copy)

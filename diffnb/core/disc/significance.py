@@ -41,6 +41,7 @@ def permutation_test(
     n_permutations: int,
     null: Null = "labels",
     samples: Sequence[Ints] = (),
+    strata: Sequence[Ints] = (),
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Significance:
@@ -48,7 +49,8 @@ def permutation_test(
 
     `null="labels"` tests for any difference between conditions. `null="connectivity"` standardises every feature
     within its condition first, and again after each permutation, so that shifts and changes of scale are no
-    differences; the fit must be standardised within conditions, too. With `samples`, whole samples are permuted.
+    differences; the fit must be standardised within conditions, too. With `samples`, whole samples are permuted;
+    with `strata`, only within strata.
     """
     if null == "connectivity" and fit.settings.graph.standardize != "within":
         raise ValueError("null='connectivity' tests a fit with standardize='within'.")
@@ -56,7 +58,7 @@ def permutation_test(
     sizes = [x.shape[0] for x in matrices]
 
     def draw(rng: np.random.Generator) -> Floats:
-        return observations.sigma(_permuted(sizes, samples, rng), fit.settings)
+        return observations.sigma(_permuted(sizes, samples, strata, rng), fit.settings)
 
     seeds = draws(fit.settings.seed, "permutations", n_permutations)
     null_sigma = np.stack(map_draws(draw, seeds, n_jobs=n_jobs, progress=progress))
@@ -64,22 +66,26 @@ def permutation_test(
     return Significance(fit.sigma, monotone(pvals), null_sigma)
 
 
-def chance_sigma(fit: DiscFit, matrices: Sequence[Matrix], /, *, samples: Sequence[Ints] = ()) -> float:
+def chance_sigma(
+    fit: DiscFit, matrices: Sequence[Matrix], /, *, samples: Sequence[Ints] = (), strata: Sequence[Ints] = ()
+) -> float:
     """Return the largest σ of a few permutations of the labels: what chance and shared structure give."""
     observations = as_permutable(matrices, "labels", samples=samples)
     sizes = [x.shape[0] for x in matrices]
     settings = replace(fit.settings, n_components=1)
 
     def draw(rng: np.random.Generator) -> float:
-        return float(observations.sigma(_permuted(sizes, samples, rng), settings).max())
+        return float(observations.sigma(_permuted(sizes, samples, strata, rng), settings).max())
 
     n_draws = CHANCE_DRAWS if matrices[0].shape[1] <= MAX_FEATURES_CHANCE_DRAWS else 1
     # another stream than that of the permutations, so that p-values do not change the groups
     return max(map_draws(draw, draws(settings.seed, "chance", n_draws)))
 
 
-def _permuted(sizes: Sequence[int], samples: Sequence[Ints], rng: np.random.Generator) -> list[Ints]:
-    return permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
+def _permuted(
+    sizes: Sequence[int], samples: Sequence[Ints], strata: Sequence[Ints], rng: np.random.Generator
+) -> list[Ints]:
+    return permuted_samples(samples, rng, strata=strata) if samples else permuted_rows(sizes, rng, strata=strata)
 
 
 def stability(
