@@ -297,7 +297,7 @@ def _without_covariates(
         raise ValueError("the covariates explain all features: nothing is left to compare.")
     listed = validate.quoted([str(n) for n in excluded], limit=3)
     log.warn(
-        f"{n_explained} feature{'s' * (n_explained != 1)} that follow from the covariates left out ({listed});"
+        f"{n_explained} feature{'s' * (n_explained != 1)} left out that the covariates explain ({listed});"
         " their results are NaN."
     )
     return [take_columns(m, left) for m in matrices], kept, n_explained
