@@ -5,10 +5,12 @@ of both conditions. Its variance is estimated from squared residuals over 1 − 
 observations vary more in one batch than in another; degrees of freedom are those of Bell & McCaffrey (2002). Without
 covariates both are those of Welch's test.
 
-Ranks of residuals would not do for a test of the distribution: values that are equal before covariates are taken out,
-such as zeros, are not equal after it, and differ between conditions by the error of the slopes. So the values are
-left as they are, and the difference between the two distribution functions is adjusted instead: at every value it is
-a coefficient in a regression of whether observations are below that value.
+Ranks of such residuals would not do for a test of the distribution: values that are equal before covariates are taken
+out, such as zeros, are not equal after it, and differ between conditions by the error of the slopes. So values are
+aligned with slopes that both conditions share, by numeric covariates only where values hardly repeat, and the
+difference between the two distribution functions is adjusted as well: at every value it is a coefficient in a
+regression of whether observations are below that value, to which errors of the slopes contribute nothing to first
+order.
 """
 
 from __future__ import annotations
@@ -29,6 +31,10 @@ N_MEDIAN_STEPS, MIN_RELATIVE_DISTANCE = 30, 1e-6
 #: powers of covariates in the regression of distribution functions, which are not linear in them even if means are,
 #: the standard deviations beyond which powers stay the same, and the observations needed for each column
 MAX_POWER, MAX_POWERED_SD, MIN_OBS_PER_COLUMN = 3, 3.0, 20
+#: share of equal neighbours among sorted values above which numeric covariates do not move them
+MAX_TIED_SHARE = 0.05
+#: a step between values below this share of the largest is rounding
+MIN_RELATIVE_STEP = 1e-13
 #: singular values below this share of the largest belong to columns that repeat others, as powers of two levels do
 MIN_RELATIVE_SINGULAR_VALUE = 1e-8
 
@@ -110,15 +116,35 @@ class AdjustedDifference:
     weights: Floats
     #: orthonormal, observations × columns, without the constant
     basis: Floats
+    #: observations × covariates, as they are, and as the inverse that gives slopes within both conditions
+    covariates: Floats
+    slopes: Floats
+    #: which covariates are indicators of categories
+    is_indicator: Bools
 
     @classmethod
     def of(cls, group: Floats, reference: Floats, /) -> AdjustedDifference:
         """Prepare the difference for the covariates of both conditions."""
         in_group = np.repeat([1.0, 0.0], [len(group), len(reference)])
-        basis = _powers(np.concatenate([group, reference]))
+        together = np.concatenate([group, reference])
+        basis = _powers(together)
         centered = in_group - in_group.mean()
         rest = centered - basis @ (basis.T @ centered)
-        return cls(rest / np.sum(rest**2), basis)
+        within = np.concatenate([group - group.mean(axis=0), reference - reference.mean(axis=0)])
+        is_indicator = np.array([len(np.unique(column)) <= 2 for column in together.T])
+        return cls(rest / np.sum(rest**2), basis, together, np.linalg.pinv(within).T, is_indicator)
+
+    def aligned(self, values: Floats, /) -> Floats:
+        """Subtract what the covariates add to the values (features × observations), the same in both conditions.
+
+        Categories move all values of an observation alike, so that ties within them stay ties. Numbers would break
+        ties; where these are frequent, numbers are left to the regression of the distribution function.
+        """
+        slopes = values @ self.slopes
+        if not self.is_indicator.all():
+            tied = np.mean(np.diff(np.sort(values, axis=1), axis=1) == 0, axis=1)
+            slopes[np.ix_(tied > MAX_TIED_SHARE, ~self.is_indicator)] = 0.0
+        return np.asarray(values - slopes @ self.covariates.T)
 
     def cdf_gap(self, order: Ints, /) -> tuple[Floats, Floats]:
         """Return the adjusted difference after each value but the last, and the share of its variance that is left.
@@ -186,9 +212,11 @@ class AdjustedComparison:
 
     def _distributions(self, group: Floats, reference: Floats) -> FeatureTest:
         n = group.shape[1], reference.shape[1]
-        values = np.concatenate([group, reference], axis=1)
+        values = self.difference.aligned(np.concatenate([group, reference], axis=1))
         order = np.argsort(values, axis=1)
         step = np.diff(np.take_along_axis(values, order, axis=1), axis=1)
+        # ties that rounding has broken in the alignment
+        step[step <= MIN_RELATIVE_STEP * np.abs(values).max(axis=1, keepdims=True)] = 0.0
         gap, share = self.difference.cdf_gap(order)
         distance = np.einsum("ij,ij->i", np.abs(gap), step)
         varies: Bools = share > MIN_FREE_SHARE

@@ -112,6 +112,29 @@ def test_the_variance_of_the_gap_is_that_of_the_residuals_of_indicators(data):
     np.testing.assert_allclose(share[0, 30], rest @ rest / (n - 1 - q) / plain_variance, rtol=1e-10)
 
 
+def test_values_are_aligned_with_slopes_that_both_conditions_share(data):
+    x, y, *covariates = data
+    designs = covariate_designs(covariates)
+    difference = AdjustedDifference.of(*(own.values for own in designs))
+    together = np.concatenate([own.values for own in designs])
+    condition = np.repeat([1.0, 0.0], [len(x), len(y)])
+    values = np.concatenate([x, y])
+    coefficients = np.linalg.lstsq(np.column_stack([np.ones(len(values)), condition, together]), values, rcond=None)[0]
+    np.testing.assert_allclose(difference.aligned(values.T).T, values - together @ coefficients[2:], atol=1e-9)
+
+
+def test_ties_stay_ties_when_values_are_aligned(data, rng):
+    x, y, *covariates = data
+    designs = covariate_designs(covariates)
+    difference = AdjustedDifference.of(*(own.values for own in designs))
+    zeros = rng.poisson(0.5, size=(3, len(x) + len(y))).astype(float)
+    aligned = difference.aligned(zeros)
+    in_batch = np.concatenate(covariates)[:, 1] == 1
+    for batch in (in_batch, ~in_batch):
+        for row, moved in zip(zeros[:, batch], aligned[:, batch], strict=True):
+            np.testing.assert_allclose(np.ptp(moved[row == 0]), 0, atol=1e-12)
+
+
 def test_a_feature_that_follows_from_the_covariates_does_not_differ(rng):
     z = [rng.normal(s, 1, size=(40, 1)) for s in (1.0, -1.0)]
     found = adjusted_tests(3 * z[0] + 1, 3 * z[1] + 1, *z)
