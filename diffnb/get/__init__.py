@@ -1,6 +1,6 @@
 """Results as tidy tables."""
 
-from ._candidates import candidate_conditions, candidate_samples
+from ._candidates import candidate_conditions, candidate_covariates, candidate_samples
 from ._compare import compare, compare_overlap
 from ._contents import contents
 from ._disc import disc, disc_significance
@@ -28,6 +28,7 @@ from ._survival import survival, survival_groups, survival_tests
 
 __all__ = [
     "candidate_conditions",
+    "candidate_covariates",
     "candidate_samples",
     "compare",
     "compare_overlap",

@@ -44,6 +44,7 @@ class DiscPanel(MethodPanel):
     arguments = (
         "groups",
         "sample_key",
+        "covariates",
         "layer",
         "mask_var",
         "metric",
@@ -54,6 +55,7 @@ class DiscPanel(MethodPanel):
         "n_clusters",
         "n_permutations",
         "null",
+        "permute_within",
         "n_bootstraps",
         "random_state",
     )
@@ -67,6 +69,7 @@ class DiscPanel(MethodPanel):
             by,
             choices.groups(self.adata, by),
             choices.sample_key(self.adata),
+            choices.covariates(self.adata),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             dropdown("metric", ["euclidean", "correlation", "cosine"]),
@@ -77,6 +80,7 @@ class DiscPanel(MethodPanel):
             integer_or_auto("n_clusters"),
             integer_field("n_permutations", 0),
             dropdown("null", nulls, label="test for"),
+            choices.permute_within(self.adata),
             integer_field("n_bootstraps", 0, label="bootstraps"),
             integer_field("random_state", 0, label="seed"),
             checkbox("scorecard", label="also run the scorecard"),
@@ -110,7 +114,8 @@ class DiscPanel(MethodPanel):
         calls = [self.tool_call(), Call("dn.tl.meta_features", (), {"key": self.key})]
         if self.controls["scorecard"].value:
             by = (self.controls["groupby"].value,)
-            calls.append(Call("dn.tl.scorecard", by, self.settings("groups", "sample_key", "layer", "mask_var")))
+            shared = self.settings("groups", "sample_key", "covariates", "layer", "mask_var")
+            calls.append(Call("dn.tl.scorecard", by, shared))
         return calls
 
     def read(self) -> list[Call]:

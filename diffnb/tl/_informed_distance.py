@@ -41,6 +41,7 @@ def informed_distance(
     solver: Literal["exact", "gradient"] = "exact",
     eigenvalues: Literal["pca", "own", "floor"] = "pca",
     full: bool | Literal["auto"] = "auto",
+    covariates: Sequence[str] | str | None = None,
     use_rep: str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
@@ -85,6 +86,8 @@ def informed_distance(
         are the same and the last is ridged PCA.
     full
         Keep distances between all observations; `"auto"`: of up to 3,000.
+    covariates
+        ... Slopes are those over all observations.
     use_rep
     layer
     mask_var
@@ -128,7 +131,7 @@ def informed_distance(
     _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
-    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask)
+    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates)
     labels = None if known is None else in_order(known[data.kept])
     options = InformedOptions(
         informed=informed,

@@ -71,21 +71,36 @@ def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
 
 
 def analyse(
-    matrices: Sequence[Matrix], options: AnalysisOptions, /, *, samples: Sequence[Ints] = (), n_jobs: int | None = None
+    matrices: Sequence[Matrix],
+    options: AnalysisOptions,
+    /,
+    *,
+    samples: Sequence[Ints] = (),
+    strata: Sequence[Ints] = (),
+    n_jobs: int | None = None,
 ) -> Analysis:
-    """Run the analysis; if at least two samples are complete, each of them is fitted separately."""
+    """Run the analysis; if at least two samples are complete, each of them is fitted separately.
+
+    `strata` holds, per condition, the stratum of each row: labels are permuted within strata.
+    """
     subjects = complete_samples(samples) if samples else ()
     with thread_limits(matrices[0].shape[1], n_jobs):
         if len(subjects) >= MIN_SUBJECTS:
             return _per_subject(matrices, options, samples, subjects, n_jobs)
-        return _pooled(matrices, options, samples, n_jobs)
+        return _pooled(matrices, options, samples, strata, n_jobs)
 
 
 def _pooled(
-    matrices: Sequence[Matrix], options: AnalysisOptions, samples: Sequence[Ints], n_jobs: int | None
+    matrices: Sequence[Matrix],
+    options: AnalysisOptions,
+    samples: Sequence[Ints],
+    strata: Sequence[Ints],
+    n_jobs: int | None,
 ) -> Analysis:
     fit = fit_disc(matrices, options.disc).without_walks()
-    naming = evidence(fit, matrices, samples=samples, n_jobs=n_jobs) if options.n_clusters == "auto" else None
+    naming = None
+    if options.n_clusters == "auto":
+        naming = evidence(fit, matrices, samples=samples, strata=strata, n_jobs=n_jobs)
     groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
     if _refines(options, groups):
         groups = _refined(groups, fit.vectors, fit.sigma, [Correlations.of(x) for x in matrices])
@@ -97,6 +112,7 @@ def _pooled(
             n_permutations=options.n_permutations,
             null=options.null,
             samples=samples,
+            strata=strata,
             n_jobs=n_jobs,
             progress="permutations",
         )

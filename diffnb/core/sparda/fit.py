@@ -86,6 +86,8 @@ class SpardaFit:
     labelings: Labelings
     #: the sample of each row of either population; empty where observations are independent
     samples: Sequence[Ints] = ()
+    #: the stratum of each row of either population; empty where labels may be permuted between all
+    strata: Sequence[Ints] = ()
 
 
 def fit_sparda(
@@ -95,12 +97,14 @@ def fit_sparda(
     /,
     *,
     samples: Sequence[Ints] = (),
+    strata: Sequence[Ints] = (),
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> SpardaFit:
     """Maximise the divergence of βᵀx and βᵀy over directions with at most k features (Eq. 1), by deflation.
 
     `samples` holds the sample of each row of `x` and of `y`; whole samples are held out and permuted then.
+    `strata` holds the stratum of each row: labels are permuted within strata only.
     """
     # one thread of BLAS: it would gain nothing from more in products with a few directions
     with thread_limits(1, n_jobs):
@@ -110,7 +114,7 @@ def fit_sparda(
             projection = _fit_projection(rest, options, samples, named(progress, f"projection {i + 1}"))
             projections.append(projection)
             rest = rest.deflated_by(projection.weights)
-    return SpardaFit(options, projections, observed, samples)
+    return SpardaFit(options, projections, observed, samples, strata)
 
 
 def _fit_projection(

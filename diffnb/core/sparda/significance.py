@@ -85,7 +85,7 @@ def _null_objectives(
     batches = [seeds[start : start + size] for start in range(0, n_permutations, size)]
 
     def work(batch: list[np.random.SeedSequence]) -> Floats:
-        rows = [_permuted(labelings, fit.samples, np.random.default_rng(seed)) for seed in batch]
+        rows = [_permuted(labelings, fit, np.random.default_rng(seed)) for seed in batch]
         return _objectives(labelings, rows, ks, fit)
 
     if labelings.streamed is None:
@@ -109,13 +109,15 @@ def _numbers_per_permutation(labelings: Labelings) -> int:
     return MAX_STARTS * (labelings.n_obs + labelings.n_features)
 
 
-def _permuted(labelings: Labelings, samples: Sequence[Ints], rng: np.random.Generator) -> tuple[Ints, Ints]:
+def _permuted(labelings: Labelings, fit: SpardaFit, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    samples, strata = fit.samples, fit.strata
     if not samples:
-        x_rows, y_rows = permuted_rows([labelings.x_rows.shape[1], labelings.y_rows.shape[1]], rng)
+        sizes = [labelings.x_rows.shape[1], labelings.y_rows.shape[1]]
+        x_rows, y_rows = permuted_rows(sizes, rng, strata=strata)
     elif np.intersect1d(samples[0], samples[1]).size:
         x_rows, y_rows = _exchanged_within_samples(samples, rng)
     else:
-        x_rows, y_rows = permuted_samples(samples, rng)
+        x_rows, y_rows = permuted_samples(samples, rng, strata=strata)
     return x_rows, y_rows
 
 
