@@ -91,7 +91,8 @@ def pull(
 ) -> Pulled:
     """Validate, and read one matrix per condition without constant and masked features.
 
-    `min_seen` says in how many observations of a condition, given their number, a feature has to be seen. Covariates are taken out of the matrices, or returned beside them with `residuals=False`.
+    `min_seen` says in how many observations of a condition, given their number, a feature has to be seen. Covariates
+    are taken out of the matrices, or returned beside them with `residuals=False`.
     """
     validate.tables_in_memory(adata)
     categories = validate.conditions(adata, groupby)
