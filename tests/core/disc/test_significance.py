@@ -127,6 +127,6 @@ def test_labels_are_permuted_within_strata(two_conditions):
     strata = [np.full(60, 0), np.full(60, 1)]
     found = significance_of(two_conditions, n_permutations=3, strata=strata)
     np.testing.assert_allclose(found.null_sigma, np.broadcast_to(found.sigma, (3, 2, 2)), rtol=1e-9)
-    assert chance_sigma(fit_for(two_conditions), two_conditions, strata=strata) == pytest.approx(found.sigma.max())
+    assert not evidence(fit_for(two_conditions), two_conditions, strata=strata).accepted.any()
     mixed = [np.tile([0, 1], 30)] * 2
     assert significance_of(two_conditions, n_permutations=19, strata=mixed).pvals[1, 0] == 0.05
