@@ -16,8 +16,9 @@ from .._anndata import all_rows, row_autocorrelation
 Strings: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
 #: entry of `uns`
 TIME_BLOCKS = "time_blocks"
-#: a block is this many times as long as rows count as one, so that neighbouring blocks are nearly independent
-CORRELATION_TIMES_PER_BLOCK = 5
+#: a block is this many times as long as the frames that count as one: correlations between features fluctuate more
+#: slowly than features do
+CORRELATION_TIMES_PER_BLOCK = 10
 #: rows from which a correlation can be computed within a block
 MIN_ROWS_PER_BLOCK = 20
 #: blocks of a condition with which a test is possible at all
@@ -54,7 +55,7 @@ def time_blocks(
     layer
         Layer from which the autocorrelation is computed; `adata.X` by default.
     length
-        Frames in a block, about; the last ones of a series are shared out among its blocks. `"auto"`: five times the
+        Frames in a block, about; the last ones of a series are shared out among its blocks. `"auto"`: ten times the
         number of frames that count as one, by the autocorrelation, and 20 at least.
     key_added
         Column of `adata.obs` that is written.

@@ -34,7 +34,7 @@ def test_automatic_blocks_are_longer_than_frames_stay_correlated(recording):
     record = recording.uns["time_blocks"]
     assert record["lag_1"] == pytest.approx(0.8, abs=0.08)
     assert 3 < record["correlation_time"] < 6.5
-    assert record["length"] >= max(20, 5 * record["correlation_time"])
+    assert record["length"] >= max(20, 10 * record["correlation_time"])
     sizes = recording.obs["block"].value_counts()
     assert sizes.min() >= record["length"]
 
