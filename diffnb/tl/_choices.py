@@ -33,15 +33,21 @@ def log_choices(name: str, projections: Sequence[Projection], /) -> None:
     Later projections describe what the first one leaves over, which is often nothing: they never warn.
     """
     for i, projection in enumerate(projections):
-        count = projection.count
-        if count is not None and count.describe():
+        note = _note_on_features(projection)
+        if note and projection.count is not None:
             which = name if len(projections) == 1 else f"{name}, projection {i + 1}"
-            report(f"{which}: {count.describe()}", misleading=count.misleading and i == 0)
+            report(f"{which}: {note}", misleading=projection.count.misleading and i == 0)
+
+
+def _note_on_features(projection: Projection) -> str:
+    """Say what is undecided about a number of features; nothing of populations that are equal."""
+    return projection.count.describe() if projection.count is not None and projection.objective > 0 else ""
 
 
 def described_choices(found: Sequence[Sequence[Projection]], /) -> dict[str, Any]:
     """Describe chosen numbers of features, an entry per comparison and projection; empty where they were given."""
-    counts = [p.count for projections in found for p in projections if p.count is not None]
+    every = [projection for projections in found for projection in projections]
+    counts = [projection.count for projection in every if projection.count is not None]
     if not counts:
         return {}
     return {
@@ -50,7 +56,7 @@ def described_choices(found: Sequence[Sequence[Projection]], /) -> dict[str, Any
             "flat_from": np.array([c.choice.flat_from for c in counts]),
             "flat_to": np.array([c.choice.flat_to for c in counts]),
             "held_out_pval": np.array([c.pval for c in counts]),
-            "note": np.array([c.describe() for c in counts], dtype=object),
+            "note": np.array([_note_on_features(projection) for projection in every], dtype=object),
         }
     }
 

@@ -266,7 +266,10 @@ class TestInput:
 
     def test_few_observations_are_chosen_from_with_fewer_folds(self, adata):
         small = adata[:63].copy()
-        with pytest.warns(UserWarning, match="'stim' has 3 observations.*3 folds instead of 5"):
+        with (
+            pytest.warns(UserWarning, match="'stim' has 3 observations.*3 folds instead of 5"),
+            pytest.warns(UserWarning, match="no more than with permuted labels"),
+        ):
             dn.tl.sparda(small, "condition")
         assert np.isfinite(small.uns["sparda"]["path"]["held_out"]).all()
         dn.tl.sparda(small, "condition", n_features=4)
