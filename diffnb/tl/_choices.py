@@ -40,7 +40,7 @@ def log_choices(name: str, projections: Sequence[Projection], /) -> None:
 
 
 def _note_on_features(projection: Projection) -> str:
-    """Say what is undecided about a number of features; nothing of populations that are equal."""
+    """Return what is undecided about a number of features; an empty string for populations that are equal."""
     return projection.count.describe() if projection.count is not None and projection.objective > 0 else ""
 
 
@@ -62,7 +62,7 @@ def described_choices(found: Sequence[Sequence[Projection]], /) -> dict[str, Any
 
 
 def choice_note(name: str, choice: Choice, /) -> str:
-    """Say what is undecided about a number, and what it means where it is the largest one tried."""
+    """Return what is undecided about a number, and what it means where it is the largest one tried."""
     note = describe(choice, name, CRITERIA[name])
     return f"{note} {AT_THE_END[name]}" if choice.at_edge == "high" else note
 

@@ -430,7 +430,7 @@ class TestChoice:
         obs = pd.DataFrame({"condition": np.repeat(["A", "B"], [len(x), len(y)])})
         return anndata.AnnData(np.concatenate([x, y]), obs=obs.set_index(obs.index.astype(str)))
 
-    def test_features_that_all_differ_are_not_all_kept_without_a_word(self, rng):
+    def test_features_that_all_differ_are_not_all_kept_silently(self, rng):
         shift = 1.2 * 0.92 ** np.arange(40)
         adata = self.compared(rng.normal(size=(300, 40)), rng.normal(size=(300, 40)) + shift)
         with pytest.warns(

@@ -88,7 +88,7 @@ class EigenvectorCount:
     limited: bool
 
     def describe(self) -> str:
-        """Say what is undecided about the number; an empty string where a gap decided it."""
+        """Return a sentence on what is undecided about the number; an empty string where a gap decided it."""
         if self.limited:
             return f"n_eigenvectors={self.value} is the largest number that leaves enough dimensions."
         return f"n_eigenvectors={self.value} is the default: the spectrum has no gap." if self.smooth else ""
