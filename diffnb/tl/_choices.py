@@ -33,15 +33,21 @@ def log_choices(name: str, projections: Sequence[Projection], /) -> None:
     Later projections describe what the first one leaves over, which is often nothing: they never warn.
     """
     for i, projection in enumerate(projections):
-        count = projection.count
-        if count is not None and count.describe():
+        note = _note_on_features(projection)
+        if note and projection.count is not None:
             which = name if len(projections) == 1 else f"{name}, projection {i + 1}"
-            report(f"{which}: {count.describe()}", misleading=count.misleading and i == 0)
+            report(f"{which}: {note}", misleading=projection.count.misleading and i == 0)
+
+
+def _note_on_features(projection: Projection) -> str:
+    """Return what is undecided about a number of features; an empty string for populations that are equal."""
+    return projection.count.describe() if projection.count is not None and projection.objective > 0 else ""
 
 
 def described_choices(found: Sequence[Sequence[Projection]], /) -> dict[str, Any]:
     """Describe chosen numbers of features, an entry per comparison and projection; empty where they were given."""
-    counts = [p.count for projections in found for p in projections if p.count is not None]
+    every = [projection for projections in found for projection in projections]
+    counts = [projection.count for projection in every if projection.count is not None]
     if not counts:
         return {}
     return {
@@ -50,13 +56,13 @@ def described_choices(found: Sequence[Sequence[Projection]], /) -> dict[str, Any
             "flat_from": np.array([c.choice.flat_from for c in counts]),
             "flat_to": np.array([c.choice.flat_to for c in counts]),
             "held_out_pval": np.array([c.pval for c in counts]),
-            "note": np.array([c.describe() for c in counts], dtype=object),
+            "note": np.array([_note_on_features(projection) for projection in every], dtype=object),
         }
     }
 
 
 def choice_note(name: str, choice: Choice, /) -> str:
-    """Say what is undecided about a number, and what it means where it is the largest one tried."""
+    """Return what is undecided about a number, and what it means where it is the largest one tried."""
     note = describe(choice, name, CRITERIA[name])
     return f"{note} {AT_THE_END[name]}" if choice.at_edge == "high" else note
 

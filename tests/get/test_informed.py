@@ -48,7 +48,7 @@ def test_the_gap_marks_the_choice(found):
         dn.get.informed_gap(found, key="local")
 
 
-def test_the_summary_tells_given_numbers_from_chosen_ones(found):
+def test_the_summary_distinguishes_given_from_chosen_numbers(found):
     table = dn.get.informed_summary(found)
     assert table.loc["n_clusters", ["value", "chosen", "at_edge", "note"]].tolist() == [5, True, "", ""]
     assert table.loc["n_components", ["value", "chosen", "at_edge"]].tolist() == [5, True, "high"]

@@ -85,7 +85,7 @@ class TestSummary:
         assert table[["flat_from", "flat_to", "held_out_pval"]].isna().all(axis=None)
         assert (table[["at_edge", "note"]] == "").all(axis=None)
 
-    def test_tells_how_decided_the_number_of_features_is(self, done):
+    def test_shows_how_decided_the_number_of_features_is(self, done):
         table = dn.get.sparda_summary(done)
         assert table.loc[0, "held_out_pval"] <= 0.05
         assert (table["flat_from"] <= table["flat_to"]).all()

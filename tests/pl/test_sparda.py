@@ -43,7 +43,7 @@ def three_groups():
 
 @pytest.fixture(scope="module")
 def odd_names():
-    adata = dn.datasets.nuisance_factor(n_obs=60, n_features=36, n_nuisance=0)
+    adata = dn.datasets.nuisance_factor(n_obs=150, n_features=36, n_nuisance=0)
     odd = ["$x_1$", "a_b$", "_hidden", "two\nlines", r"\frac{", "100 %", "{}$^"]
     long = [f"extremely_long_name_of_one_feature_no_{i:04d}" for i in range(adata.n_vars)]
     adata.var_names = pd.Index([f"{odd[i % len(odd)]}{i}" if i % 2 else name for i, name in enumerate(long)])

@@ -266,7 +266,10 @@ class TestInput:
 
     def test_few_observations_are_chosen_from_with_fewer_folds(self, adata):
         small = adata[:63].copy()
-        with pytest.warns(UserWarning, match="'stim' has 3 observations.*3 folds instead of 5"):
+        with (
+            pytest.warns(UserWarning, match="'stim' has 3 observations.*3 folds instead of 5"),
+            pytest.warns(UserWarning, match="no more than with permuted labels"),
+        ):
             dn.tl.sparda(small, "condition")
         assert np.isfinite(small.uns["sparda"]["path"]["held_out"]).all()
         dn.tl.sparda(small, "condition", n_features=4)
@@ -427,7 +430,7 @@ class TestChoice:
         obs = pd.DataFrame({"condition": np.repeat(["A", "B"], [len(x), len(y)])})
         return anndata.AnnData(np.concatenate([x, y]), obs=obs.set_index(obs.index.astype(str)))
 
-    def test_features_that_all_differ_are_not_all_kept_without_a_word(self, rng):
+    def test_features_that_all_differ_are_not_all_kept_silently(self, rng):
         shift = 1.2 * 0.92 ** np.arange(40)
         adata = self.compared(rng.normal(size=(300, 40)), rng.normal(size=(300, 40)) + shift)
         with pytest.warns(

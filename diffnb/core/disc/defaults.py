@@ -6,6 +6,7 @@ The sweep behind every number here is `benchmarks/defaults.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -76,8 +77,30 @@ def n_eigenvalues_for(n_features: int, /) -> int:
     return max(2, min(MAX_EIGENVECTORS, n_features // 4))
 
 
+@dataclass(frozen=True, slots=True)
+class EigenvectorCount:
+    """How many eigenvectors of a condition to project off, and what decided it."""
+
+    value: int
+    #: whether no gap in the spectrum singles out a number
+    smooth: bool
+    #: whether the gap, or the rule without one, asks for more than can be projected off
+    limited: bool
+
+    def describe(self) -> str:
+        """Return a sentence on what is undecided about the number; an empty string where a gap decided it."""
+        if self.limited:
+            return f"n_eigenvectors={self.value} is the largest number that leaves enough dimensions."
+        return f"n_eigenvectors={self.value} is the default: the spectrum has no gap." if self.smooth else ""
+
+
 def eigenvectors_for(eigenvalues: Floats, n_features: int, n_conditions: int, /) -> int:
-    """Return how many eigenvectors of a condition to project off.
+    """Return how many eigenvectors of a condition to project off; see `eigenvector_count`."""
+    return eigenvector_count(eigenvalues, n_features, n_conditions).value
+
+
+def eigenvector_count(eigenvalues: Floats, n_features: int, n_conditions: int, /) -> EigenvectorCount:
+    """Choose how many eigenvectors of a condition to project off.
 
     If the eigenvalues have a gap, those before it and a quarter more, because structure that all conditions share must
     be projected off; at least 10, because structure may be finer than the gap suggests. In a smooth spectrum 20, and
@@ -93,7 +116,8 @@ def eigenvectors_for(eigenvalues: Floats, n_features: int, n_conditions: int, /)
         wanted = max(min(MIN_EIGENVECTORS, twelfth), before_gap + before_gap // 4)
     else:
         wanted = min(SMOOTH_EIGENVECTORS, twelfth, max(2, SMOOTH_EIGENVECTORS_TOGETHER // n_others))
-    return min(largest, len(eigenvalues), wanted)
+    value = min(largest, len(eigenvalues), wanted)
+    return EigenvectorCount(value, smooth=not before_gap, limited=value < wanted)
 
 
 def _n_before_gap(eigenvalues: Floats) -> int:

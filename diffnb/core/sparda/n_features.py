@@ -45,7 +45,7 @@ class FeatureCount:
         return self.rising or self.by_chance or self.choice.at_edge == "high"
 
     def describe(self) -> str:
-        """Say what is undecided about the number of features; an empty string where nothing is."""
+        """Return sentences on what is undecided about the number of features; an empty string where nothing is."""
         sentences = []
         if self.by_chance:
             sentences.append(

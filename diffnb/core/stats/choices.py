@@ -10,8 +10,9 @@ import numpy as np
 from ..typing import Floats, Ints
 
 Edge: TypeAlias = Literal["low", "high"]
-#: candidates about as good as the chosen one make its criterion flat if the largest is this multiple of the smallest
-MIN_FLAT_RATIO = 2.0
+#: candidates about as good as the chosen one make its criterion flat if there are so many of them, the chosen one
+#: counted, and the largest is this multiple of the smallest
+MIN_FLAT_CANDIDATES, MIN_FLAT_RATIO = 3, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Choice:
     @property
     def flat(self) -> bool:
         """Whether a wide range of candidates would do as well."""
-        return self.flat_to >= MIN_FLAT_RATIO * max(1, self.flat_from)
+        count = int(((self.candidates >= self.flat_from) & (self.candidates <= self.flat_to)).sum())
+        return count >= MIN_FLAT_CANDIDATES and self.flat_to >= MIN_FLAT_RATIO * self.flat_from
 
 
 def chosen(candidates: Ints, criterion: Floats, index: int, /, *, error: Floats | float = 0.0) -> Choice:
@@ -61,7 +63,7 @@ def limited(value: int, lowest: int, highest: int, /) -> Choice:
 
 
 def describe(choice: Choice, name: str, criterion: str, /) -> str:
-    """Say in a sentence what is undecided about a choice; an empty string where nothing is.
+    """Return a sentence on what is undecided about a choice; an empty string where nothing is.
 
     `name` is the argument, `criterion` what it was chosen by.
     """

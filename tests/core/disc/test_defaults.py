@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 import diffnb as dn
-from diffnb.core.disc.defaults import components_for, eigenvectors_for, graph_for, neighbors_for, resolve_graph
+from diffnb.core.disc.defaults import (
+    components_for,
+    eigenvector_count,
+    eigenvectors_for,
+    graph_for,
+    neighbors_for,
+    resolve_graph,
+)
 from diffnb.core.disc.feature_graph import as_points
 from diffnb.core.disc.settings import FeatureGraphOptions, FeatureGraphSettings
 
@@ -97,3 +104,17 @@ def test_defaults_find_the_groups_of_the_first_toy():
         dn.tl.disc(adata, "condition")
         for group in "AB":
             assert adjusted_rand_score(adata.var[f"truth_{group}"], adata.var[f"disc_{group}"]) > 0.8
+
+
+@pytest.mark.parametrize(
+    ("spectrum", "n_features", "note"),
+    [
+        (spectrum_with(12), 2000, ""),
+        (0.9 ** np.arange(40), 2000, "n_eigenvectors=20 is the default: the spectrum has no gap."),
+        (spectrum_with(12), 30, "n_eigenvectors=10 is the largest number that leaves enough dimensions."),
+    ],
+)
+def test_what_decided_the_number_of_eigenvectors_is_known(spectrum, n_features, note):
+    found = eigenvector_count(spectrum, n_features, 2)
+    assert found.value == eigenvectors_for(spectrum, n_features, 2)
+    assert found.describe() == note

@@ -34,6 +34,7 @@ def test_every_candidate_has_an_error_of_its_difference():
 
 def test_neighbouring_numbers_are_no_flat_range():
     assert not chosen(np.arange(10, 16), np.ones(6), 2).flat
+    assert not chosen(K, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), 0).flat, "one or two features are not many"
 
 
 def test_the_chosen_candidate_is_in_the_range_whatever_its_error():
