@@ -168,6 +168,11 @@ def dufs(adata: ad.AnnData) -> Found:
     return Found(values, {}) if adata.n_obs <= 1000 else Found({}, values)
 
 
+def diverse_features(adata: ad.AnnData) -> Found:
+    dn.tl.diverse_features(adata)
+    return Found(by_feature(dn.get.diverse_features(adata), adata, ["smoothness", "rank"]), {})
+
+
 def laplacian_score(adata: ad.AnnData) -> Found:
     dn.tl.laplacian_score(adata)
     return Found(by_feature(dn.get.laplacian_score(adata), adata, ["score"]), {})
@@ -205,7 +210,7 @@ def feature_change(adata: ad.AnnData) -> Found:
     return Found({"distance": adata.var["feature_change"].to_numpy()}, {})
 
 
-COMMON = [disc, scorecard, sparda, dufs, laplacian_score]
+COMMON = [disc, scorecard, sparda, dufs, diverse_features, laplacian_score]
 TOYS = [*COMMON, disc_within, disc_samples, disc_auto, scorecard_samples, feature_diffmap, feature_change]
 TOOLS: dict[str, list[Callable[[ad.AnnData], Found]]] = {
     "newly_connected": [*TOYS, informed_global, informed_auto],
@@ -213,7 +218,7 @@ TOOLS: dict[str, list[Callable[[ad.AnnData], Found]]] = {
     "three_conditions": TOYS,
     "MADELON": [*COMMON, disc_within],
     "Prostate-GE": [*COMMON, informed_global],
-    "hidden_square": [informed_global, informed_local, informed_auto, dufs, laplacian_score],
+    "hidden_square": [informed_global, informed_local, informed_auto, dufs, diverse_features, laplacian_score],
 }
 RANDOM = "random: "
 

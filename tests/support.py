@@ -75,6 +75,10 @@ def tools():
             lambda a: dn.get.sparda(a)["weight"].sort_index(),
         ),
         "dufs": (lambda a: dn.tl.dufs(a, batch_size=16, n_steps=12), lambda a: dn.get.dufs(a)["gate"].sort_index()),
+        "diverse_features": (
+            lambda a: dn.tl.diverse_features(a, n_features=5),
+            lambda a: dn.get.diverse_features(a)[["smoothness", "unexplained", "rank"]].sort_index(),
+        ),
         "laplacian_score": (dn.tl.laplacian_score, lambda a: dn.get.laplacian_score(a)["score"].sort_index()),
         "informed_distance": (
             lambda a: dn.tl.informed_distance(a, full=False, n_clusters=4),

@@ -17,6 +17,7 @@ NO_PAGES = {"_build", "api", "generated", "jupyter_execute", "project"}
 BASELINE = "a method that DiSC is compared with, not one to start from"
 #: what a method does without, and why
 EXEMPT = {
+    ("diverse_features", "sidebar"): "the panel of DUFS offers it",
     ("feature_change", "panel"): BASELINE,
     ("feature_change", "sidebar"): BASELINE,
     ("feature_diffmap", "panel"): BASELINE,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import ipywidgets as widgets
 from anndata import AnnData
 
 from . import _choices as choices
@@ -12,6 +13,20 @@ from ._calls import Call
 from ._controls import Control, checkbox, dropdown, integer_field, integer_or_auto, number_field
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
+
+
+#: what the panel says about the number of open gates
+EDGE_TEXTS = {
+    "none": "{open} of {features} gates are open.",
+    "few": (
+        "Only {open} of {features} gates are open, fewer than {min_features}: those with the largest gates are"
+        " selected. Consider diverse features."
+    ),
+    "most": (
+        "{open} of {features} gates are open: they hardly distinguish the features. Give a number of features, or"
+        " consider diverse features."
+    ),
+}
 
 
 class DufsPanel(MethodPanel):
@@ -61,9 +76,10 @@ class DufsPanel(MethodPanel):
         ]
 
     def make_tabs(self) -> dict[str, Any]:
-        """Make the tabs."""
+        """Make the tabs, and the line that tells where the number of open gates lies."""
+        self.edge = widgets.Label("")
         return {
-            "Gates": self.picture("Gates"),
+            "Gates": widgets.VBox([self.edge, self.picture("Gates")]),
             "Features": self.features.features_tab(),
             "Table": self.features.table_tab(),
         }
@@ -78,17 +94,23 @@ class DufsPanel(MethodPanel):
         """Read the gates."""
         return self.get_call("dufs", "features")
 
+    def summary_call(self) -> Call:
+        """Read how many gates are open."""
+        return self.get_call("dufs_summary", "summary")
+
     def read(self) -> list[Call]:
-        """Read the gates."""
-        return [self.table_call()] if self.has_results() else []
+        """Read the summary and the gates."""
+        return [self.summary_call(), self.table_call()] if self.has_results() else []
 
     def drawn(self) -> dict[str, Call]:
         """Draw gates and training."""
         return {"Gates": self.pl_call("dufs")} if self.has_results() else {}
 
     def show(self) -> None:
-        """Fill map and table."""
+        """Fill map, table and the line about open gates."""
         if self.has_results():
+            summary = self.summary_call().run(self.adata)["value"]
+            self.edge.value = EDGE_TEXTS[summary["edge"]].format(**summary)
             table = self.table_call().run(self.adata)
             self.features.show(table, x="rank", y="gate", color="selected", by="rank", descending=False)
 

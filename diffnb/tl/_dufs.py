@@ -139,7 +139,7 @@ def dufs(
 
     Notes
     -----
-    On real images and expression, features selected by DUFS cluster observations about as well as random features;
+    On real images and expression, observations cluster no better by features that DUFS selects than by random features;
     :func:`diffnb.tl.diverse_features` is the recommended selection there. DUFS is for few features with a structure
     among many without.
 

@@ -49,6 +49,7 @@ RUNNABLE = [
     "howto/coming_from",
     "explanation/disc",
     "explanation/sparda",
+    "explanation/diverse_features",
     "explanation/dufs",
     "explanation/informed",
 ]

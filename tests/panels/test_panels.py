@@ -173,6 +173,16 @@ def test_dufs_shows_gates_and_training(run):
     assert panel.features.map.axes == ["rank", "laplacian_score"]
 
 
+@pytest.mark.filterwarnings("ignore:only 2 of 12 gates stay open")
+def test_dufs_names_an_edge_and_offers_diverse_features(run):
+    adata = dn.datasets.two_moons(10)
+    panel = run(dn.panels.dufs(adata), diverse_features=True, min_features=5)
+    assert panel.edge.value.startswith("Only 2 of 12 gates are open, fewer than 5")
+    assert "dn.tl.diverse_features(adata)" in panel.code
+    assert "dn.get.dufs_summary(adata)" in panel.code
+    assert adata.var["diverse_features"].sum() == 6
+
+
 def test_dufs_takes_a_number_of_features(run):
     adata = dn.datasets.two_moons(10)
     panel = run(dn.panels.dufs(adata), n_features=3, penalty="warm", n_steps=20)
@@ -325,7 +335,7 @@ def test_every_control_has_a_label_and_a_tooltip(name, adata):
     panel = getattr(dn.panels, name)(adata)
     for control in panel.controls.values():
         assert control.widget.description, control.name
-        assert control.widget.tooltip or control.name in ("scorecard", "laplacian_score") or name == "compare"
+        assert control.widget.tooltip or control.name in ("scorecard", "laplacian_score", "diverse_features") or name == "compare"
 
 
 def test_the_condition_with_the_largest_sigma_is_shown_first(adata):

@@ -138,3 +138,25 @@ def laplacian_score(x, weights):
         centred = f - (f @ degree @ ones) / (ones @ degree @ ones)
         scores.append((centred @ (degree - weights) @ centred) / (centred @ degree @ centred))
     return np.array(scores)
+
+
+def diverse_order(x, neighborhoods, redundancy):
+    """Rank greedily by smoothness times the share that no feature before explains; every correlation at once."""
+    from scipy.stats import rankdata
+    from sklearn.neighbors import kneighbors_graph
+
+    standardized = (x - x.mean(axis=0)) / x.std(axis=0)
+    ranks = []
+    for k in neighborhoods:
+        weights = kneighbors_graph(standardized, k).toarray()
+        ranks.append(rankdata(laplacian_score(x, np.maximum(weights, weights.T))))
+    p = x.shape[1]
+    smoothness = 1 - (rankdata(np.mean(ranks, axis=0)) - 1) / (p - 1)
+    squared = np.corrcoef(x.T) ** 2
+    order = []
+    while len(order) < p:
+        left = [j for j in range(p) if j not in order]
+        explained = [max((squared[i, j] for i in order), default=0.0) for j in left]
+        values = [smoothness[j] * (1 - e) ** redundancy for j, e in zip(left, explained, strict=True)]
+        order.append(left[int(np.argmax(values))])
+    return smoothness, order

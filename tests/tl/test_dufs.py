@@ -34,7 +34,7 @@ def test_results_have_their_places(moons):
 
 
 def test_a_copy_leaves_the_original_alone(moons):
-    found = dn.tl.dufs(moons, copy=True, key_added="mine", **QUICK)
+    found = dn.tl.dufs(moons, copy=True, key_added="mine", n_features=3, **QUICK)
     assert "mine" in found.uns
     assert not moons.uns
     assert "mine" not in moons.var
@@ -65,9 +65,9 @@ def test_constant_and_masked_features_are_excluded(moons):
 
 def test_layers_are_read(moons):
     moons.layers["other"] = moons.X[:, ::-1].copy()
-    dn.tl.dufs(moons, layer="other", **QUICK)
+    dn.tl.dufs(moons, layer="other", n_features=3, **QUICK)
     other = anndata.AnnData(moons.layers["other"])
-    dn.tl.dufs(other, **QUICK)
+    dn.tl.dufs(other, n_features=3, **QUICK)
     np.testing.assert_array_equal(moons.varm["dufs"]["mu"], other.varm["dufs"]["mu"])
 
 
@@ -105,10 +105,41 @@ def test_the_penalty_that_was_used_is_stored(moons):
     assert "warm" not in moons.uns["dufs"]
 
 
-def test_an_empty_selection_gives_a_warning(moons):
-    with pytest.warns(UserWarning, match="no gate stays open: no feature is selected"):
+def test_a_selection_never_collapses_below_min_features(moons):
+    with pytest.warns(UserWarning, match="no gate stays open: the 2 features with the largest gates are selected"):
         dn.tl.dufs(moons, penalty=1000.0)
-    assert not moons.var["dufs"].any()
+    assert moons.var["dufs"].sum() == 2
+    assert dn.get.dufs_summary(moons)["value"].to_dict() == {
+        "selected": 2,
+        "features": 12,
+        "open": 0,
+        "min_features": 2,
+        "scale": 5.0,
+        "edge": "few",
+    }
+    with pytest.warns(UserWarning, match="only 2 of 12 gates stay open: the 5 features with the largest"):
+        dn.tl.dufs(moons, min_features=5)
+    leading = dn.get.dufs(moons)
+    assert leading["selected"].tolist() == [True] * 5 + [False] * 7
+
+
+def test_open_gates_of_most_features_give_a_warning(rng):
+    adata = anndata.AnnData(rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 30)))
+    with pytest.warns(UserWarning, match=r"30 of 30 gates stay open: the gates hardly distinguish"):
+        dn.tl.dufs(adata)
+    assert dn.get.dufs_summary(adata).loc["edge", "value"] == "most"
+
+
+def test_a_number_that_was_asked_for_needs_no_warning(rng):
+    adata = anndata.AnnData(rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 30)))
+    dn.tl.dufs(adata, n_features=1)
+    assert adata.var["dufs"].sum() == 1
+    assert dn.get.dufs_summary(adata).loc["edge", "value"] == "most"
+
+
+@pytest.mark.parametrize(("n_features", "least"), [(1, 1), (12, 2), (202, 2), (5000, 50)])
+def test_one_percent_of_the_features_is_the_least(n_features, least):
+    assert _dufs._auto_min_features(n_features) == least
 
 
 def test_the_bar_counts_and_grows_when_training_starts_again(moons, monkeypatch):
@@ -120,10 +151,10 @@ def test_the_bar_counts_and_grows_when_training_starts_again(moons, monkeypatch)
             step()
             counted.append(1)
         one, p = np.ones(1), matrix.shape[1]
-        return DufsFit(DufsSettings(p, len(matrix), 5.0, np.nan), np.ones(p), np.ones(p, dtype=bool), one, one, one)
+        return DufsFit(DufsSettings(p, p, len(matrix), 5.0, np.nan), np.ones(p), np.ones(p, dtype=bool), one, one, one)
 
     monkeypatch.setattr(_dufs, "fit_dufs", two_trainings)
-    dn.tl.dufs(moons)
+    dn.tl.dufs(moons, n_features=12)
     assert len(counted) == 5
 
 
@@ -146,6 +177,7 @@ def test_nothing_is_written_when_training_fails(moons, monkeypatch):
         ({"bandwidth": "mean"}, ValueError, "bandwidth='mean' is not an option"),
         ({"optimizer": "adams"}, ValueError, "Did you mean 'adam'"),
         ({"standardize": "within"}, ValueError, "standardize='within' is not an option"),
+        ({"min_features": 13}, ValueError, "min_features=13 must be between 1 and 12"),
         ({"n_features": 13}, ValueError, "n_features=13 must be between 1 and 12"),
         ({"penalty": "cold"}, ValueError, "penalty='cold' is not an option"),
         ({"penalty": "warm"}, ValueError, "give n_features"),

@@ -35,6 +35,10 @@ CALLS = {
         {"n_steps": 5, "adapt_scale": False, "early_stopping": False, "standardize": None, "n_features": 7},
         {"n_steps": 5, "penalty": "warm", "n_features": 3, "batch_size": 50, "gates": "per_feature", "mask_var": MASK},
     ],
+    "diverse_features": [
+        {"n_features": 7, "neighborhoods": (2, 4), "use_rep": "X_pca", "mask_var": "chosen"},
+        {"redundancy": 0.5, "layer": "double", "mask_var": MASK},
+    ],
     "laplacian_score": [{"use_rep": "X_pca", "standardize": None, "mask_var": "chosen"}, {"weights": "heat"}],
     "informed_distance": [
         {"n_clusters": 4, "n_components": 2, "full": False, "eigenvalues": "own", "mask_var": MASK},

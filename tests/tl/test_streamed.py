@@ -120,6 +120,7 @@ TOOLS = {
     "local, all distances": lambda a: dn.tl.informed_distance(
         a, local=True, full=True, clustering="each", n_clusters=3, n_neighbors=6
     ),
+    "diverse_features": lambda a: dn.tl.diverse_features(a, n_features=3),
     "laplacian_score": lambda a: dn.tl.laplacian_score(a, weights="heat"),
     "laplacian_score, as they are": lambda a: dn.tl.laplacian_score(a, standardize=None),
 }
@@ -195,7 +196,7 @@ def assert_same(found, expected):
 
 
 #: tools that stand for their family in every chunking; the others meet one, and each the next
-FIRST = ("meta_features", "feature_change", "dufs", "informed", "local, shared", "local, plain", "laplacian_score")
+FIRST = ("meta_features", "feature_change", "dufs", "informed", "local, shared", "local, plain", "laplacian_score", "diverse_features")
 MET = [(name, chunks, kind) for name in FIRST for chunks in CHUNKS for kind in ("dense", "sparse")]
 MET += [
     (name, list(CHUNKS)[number % 3], ("dense", "sparse")[number % 2])

@@ -152,7 +152,7 @@ def test_settings_are_what_was_used(rng):
     x = planted(rng)
     default = fit_dufs(x, DufsOptions()).settings
     assert np.isnan(default.penalty)
-    assert replace(default, penalty=0.0) == DufsSettings(3, 60, 5.0, 0.0)
+    assert replace(default, penalty=0.0) == DufsSettings(3, 3, 60, 5.0, 0.0)
     found = fit_dufs(x, DufsOptions(n_features=7, batch_size=25, n_steps=3, penalty=0.5))
     assert found.settings.n_features == found.selected.sum() == 7
     assert found.settings.batch_size == 25
@@ -190,3 +190,13 @@ def test_one_job_is_one_thread(rng):
     seen = []
     fit_dufs(planted(rng), DufsOptions(n_steps=1), progress=lambda _: lambda: seen.append(n_workers()), n_jobs=1)
     assert set(seen) == {1}
+
+
+def test_a_choice_by_gates_keeps_at_least_min_features(rng):
+    x = planted(rng)
+    for min_features, expected in ((2, 3), (7, 7)):
+        fit = fit_dufs(x, DufsOptions(min_features=min_features))
+        assert fit.selected.sum() == fit.settings.n_features == expected
+        assert fit.settings.n_open == 3
+        assert set(np.argsort(-fit.mu)[:expected]) == set(np.flatnonzero(fit.selected))
+    assert fit_dufs(x, DufsOptions(n_features=1, min_features=7)).selected.sum() == 1
