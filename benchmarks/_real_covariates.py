@@ -143,7 +143,7 @@ def real_cells(seeds: int) -> None:
             ("as it is", True, {}),
             ("covariates='batch'", True, {"covariates": "batch"}),
         ):
-            adata = annotated(sp.csr_array(counts - batch_effect if with_batch else counts), in_b, late)
+            adata = annotated(sp.csr_matrix(counts - batch_effect if with_batch else counts), in_b, late)
             sc.pp.normalize_total(adata, target_sum=1e4)
             sc.pp.log1p(adata)
             found = pvalues(adata, **options)
