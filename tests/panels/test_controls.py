@@ -119,6 +119,8 @@ def test_a_measurement_has_no_levels(adata):
 
 def test_layers_samples_and_masks_are_those_of_the_data(adata):
     assert [o[0] for o in choices.layer(adata).widget.options] == ["X", "double"]
+    assert choices.covariates(adata).widget.options == ("condition", "donor", "subject", "age")
+    assert {"all observations", "donor"} <= {o[0] for o in choices.permute_within(adata).widget.options}
     assert {"none", "donor", "subject"} <= {o[0] for o in choices.sample_key(adata).widget.options}
     assert [o[0] for o in choices.mask_var(adata).widget.options] == ["all", "chosen"]
 
@@ -126,3 +128,18 @@ def test_layers_samples_and_masks_are_those_of_the_data(adata):
 def test_without_x_the_first_layer_is_the_default(adata):
     adata.X = None
     assert choices.layer(adata).value == "double"
+
+
+def test_covariates_and_strata_are_in_the_calls_of_panels(adata):
+    panel = dn.panels.disc(adata, "condition")
+    panel.set(covariates=["age"], permute_within="subject", scorecard=True)
+    lines = [call.line() for call in panel.calls()]
+    assert 'covariates=["age"], permute_within="subject"' in lines[0]
+    assert 'covariates=["age"]' in lines[-1]
+    panel = dn.panels.sparda(adata, "condition")
+    panel.set(covariates=["age"], permute_within="subject")
+    assert 'covariates=["age"]' in panel.tool_call().line()
+    assert 'permute_within="subject"' in panel.tool_call().line()
+    panel = dn.panels.informed(adata)
+    panel.set(covariates=["age", "donor"])
+    assert 'covariates=["age", "donor"]' in panel.tool_call().line()

@@ -50,6 +50,8 @@ NONE_MEANS_NONE = {
     "n_jobs": "as joblib has it",
     "penalty": "no penalty: the parameter-free loss",
     "sample_key": "no samples: observations are independent",
+    "covariates": "nothing is taken out",
+    "permute_within": "labels are permuted among all observations",
     "standardize": "no standardisation",
     "use_rep": "no representation: adata.X",
 }
