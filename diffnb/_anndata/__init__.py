@@ -3,6 +3,7 @@
 Nothing else knows where things are.
 """
 
+from .counts import pull_counts
 from .depth import MATCHED, counts_of, totals_of, warn_of_depth
 from .light import adopt, light_copy
 from .params import ToolCall, bound, replayed
@@ -26,6 +27,7 @@ __all__ = [
     "light_copy",
     "pull",
     "pull_all",
+    "pull_counts",
     "replayed",
     "set_var_column",
     "store",

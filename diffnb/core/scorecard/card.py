@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays.count_moments import Counts
 from ..runtime.threads import thread_limits
 from ..stats.pvalues import adjusted
 from ..typing import Floats, Ints, Matrix
 from .by_sample import Design, connectivity_test_by_sample, design, marginal_tests_by_sample
 from .columnwise import with_fast_columns
 from .connectivity import connectivity_test
+from .count_connectivity import connectivity_test_of_counts, connectivity_test_of_counts_by_sample
 from .marginal import FeatureTest, MarginalTests, marginal_tests
+
+#: raw counts of both conditions
+BothCounts: TypeAlias = tuple[Counts, Counts]
 
 KINDS = ("mean", "spread", "distribution", "connectivity")
 NONE = "none"
@@ -62,32 +68,42 @@ def fit_scorecard(
     /,
     *,
     samples: tuple[Ints, Ints] | Design | None = None,
+    counts: BothCounts | None = None,
     n_jobs: int | None = None,
 ) -> ScorecardFit:
     """Compare all features of two conditions.
 
-    `samples` are the samples of the rows of both conditions, as codes or as a design; they are the units then.
+    `samples` are the samples of the rows of both conditions, as codes or as a design; they are the units then. From
+    `counts`, raw ones of the same observations and features, connectivity is corrected for counting noise and depth.
     """
     with thread_limits(group.shape[1], n_jobs):
         if samples is None:
-            return _compare_observations(group, reference, options, n_jobs)
+            return _compare_observations(group, reference, options, counts, n_jobs)
         units = samples if isinstance(samples, Design) else design(*samples)
-        return _compare_samples(group, reference, units, n_jobs)
+        return _compare_samples(group, reference, units, counts, n_jobs)
 
 
 def _compare_observations(
-    group: Matrix, reference: Matrix, options: ScorecardOptions, n_jobs: int | None
+    group: Matrix, reference: Matrix, options: ScorecardOptions, counts: BothCounts | None, n_jobs: int | None
 ) -> ScorecardFit:
     group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
     marginal = marginal_tests(group, reference, n_jobs=n_jobs)
-    connected = connectivity_test(group, reference, seed=options.seed, n_jobs=n_jobs)
+    if counts is None:
+        connected = connectivity_test(group, reference, seed=options.seed, n_jobs=n_jobs)
+    else:
+        connected = connectivity_test_of_counts(*counts, seed=options.seed, n_jobs=n_jobs)
     n_units = int(group.shape[0]), int(reference.shape[0])
     return _card(marginal, connected, ScorecardSettings(n_units, paired=False, n_folds=connected.n_folds))
 
 
-def _compare_samples(group: Matrix, reference: Matrix, units: Design, n_jobs: int | None) -> ScorecardFit:
+def _compare_samples(
+    group: Matrix, reference: Matrix, units: Design, counts: BothCounts | None, n_jobs: int | None
+) -> ScorecardFit:
     marginal = marginal_tests_by_sample(group, reference, units, n_jobs=n_jobs)
-    connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
+    if counts is None:
+        connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
+    else:
+        connected = connectivity_test_of_counts_by_sample(*counts, units, n_jobs=n_jobs)
     return _card(marginal, connected, ScorecardSettings(units.sizes, units.paired, n_folds=0))
 
 
