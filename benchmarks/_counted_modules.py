@@ -17,7 +17,7 @@ SPREAD, DEPTH_SPREAD, DONOR_SPREAD = 0.5, 0.3, 0.2
 
 @dataclass(frozen=True)
 class Simulated:
-    """Two conditions of cells, of which B has been sequenced `depth_ratio` times as deep; layer `expression` is known."""
+    """Two conditions of cells, of which B has been sequenced `depth_ratio` times as deep."""
 
     seed: int
     depth: float = 2000.0
@@ -28,6 +28,7 @@ class Simulated:
     n_donors: int = 1
 
     def draw(self) -> ad.AnnData:
+        """Draw counts; the layer `expression` is what they were drawn from."""
         rng = np.random.default_rng(self.seed)
         log_means = rng.normal(0, 1, size=N_GENES)
         log_means[: 2 * N_MODULE] = rng.normal(0.3, 0.7, size=2 * N_MODULE)

@@ -130,7 +130,7 @@ def estimates() -> None:
 
 def corrected(counts: np.ndarray, order: np.ndarray) -> np.ndarray:
     totals = counts.sum(axis=1)
-    found = count_correlations(Counts(counts[:, order], totals / totals.mean()))
+    found = count_correlations([Counts(counts[:, order], totals / totals.mean())])
     rho = found.gram(slice(0, len(order)))
     rho[~found.is_positive] = rho[:, ~found.is_positive] = np.nan
     return rho

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from anndata import AnnData
 
+from .. import _logging as log
 from .. import _validate as validate
+from ..core.arrays.count_correlations import is_measurable
 from ..core.arrays.count_moments import Counts
 from ..core.arrays.ops import matmul, take_columns, take_rows
 from ..core.arrays.row_chunks import Chunked, chunked, is_dask, map_rows
@@ -17,6 +20,8 @@ from .read import Pulled
 
 #: value of `counts` that stands for `adata.X`
 X = "X"
+#: features that a graph needs
+MIN_FEATURES = 3
 
 
 def pull_counts(adata: AnnData, data: Pulled, counts: str | None) -> list[Counts] | None:
@@ -30,6 +35,29 @@ def pull_counts(adata: AnnData, data: Pulled, counts: str | None) -> list[Counts
     if not scale > 0:
         raise ValueError(f"counts={counts!r} holds no counts of these observations.")
     return [Counts(take_columns(take_rows(source, rows), data.kept), totals[rows] / scale) for rows in data.rows]
+
+
+def measurable(data: Pulled, counts: list[Counts] | None) -> tuple[Pulled, list[Counts] | None]:
+    """Exclude features that vary too little beyond their counting noise to have correlations, and log how many."""
+    if counts is None:
+        return data, None
+    used = is_measurable(counts)
+    n_excluded = int((~used).sum())
+    if not n_excluded:
+        return data, counts
+    if used.sum() < MIN_FEATURES:
+        raise ValueError(
+            f"{n_excluded} of {used.size} features vary no more than counting noise in a condition: too few are left."
+            " Leave counts out, or use deeper data."
+        )
+    log.info(
+        f"{n_excluded} of {used.size} features excluded: in a condition their counts vary too little beyond counting"
+        " noise to be correlated; their results are NaN"
+    )
+    kept = data.kept.copy()
+    kept[np.flatnonzero(kept)[~used]] = False
+    matrices = [take_columns(x, used) for x in data.matrices]
+    return replace(data, matrices=matrices, kept=kept), [x.columns(np.flatnonzero(used)) for x in counts]
 
 
 def _counts_named(adata: AnnData, counts: str) -> Any:

@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
+from .._anndata import Pulled, Results, bound, expand, measurable, pull, pull_counts, store, warn_of_depth
 from .._keys import DiscKeys
 from ..core.disc import Analysis, AnalysisOptions, DiscOptions, FeatureGraphOptions, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -33,6 +33,7 @@ def disc(
     groups: Sequence[str] | None = None,
     sample_key: str | None = None,
     layer: str | None = None,
+    counts: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     metric: Literal["euclidean", "correlation", "cosine"] = "euclidean",
     standardize: Literal["global", "within"] | None = None,
@@ -70,6 +71,10 @@ def disc(
         ... Where samples hold every condition, one analysis is done per sample, vectors are aligned and averaged
         and their spread is kept; where each sample belongs to one condition, whole samples are permuted.
     layer
+    counts
+        ... The graph of every condition is made of these correlations ρ, with squared distances 2(1 − ρ); `layer`,
+        `metric` and `standardize` do not change it. Correlations are shrunk towards zero by what may be
+        noise, to half at two standard errors, and features that vary too little beyond counting noise are excluded.
     mask_var
     metric
     standardize
@@ -138,6 +143,7 @@ def disc(
     _check_options(metric, standardize, kernel, graph, null)
     check_neighbors(neighbors, graph)
     data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
+    data, raw = measurable(data, pull_counts(adata, data, counts))
     warn_of_depth(adata, data, groupby)
     if sample_key is not None:
         _check_samples(data, sample_key)
@@ -164,7 +170,7 @@ def disc(
         null=null,
         n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
     )
-    analysis = analyse(data.matrices, options, samples=data.samples, n_jobs=n_jobs)
+    analysis = analyse(data.matrices if raw is None else raw, options, samples=data.samples, n_jobs=n_jobs)
     _log(analysis, data)
     keys = DiscKeys(key_added)
     return store(adata, keys, _results(keys, data, analysis), call, copy=copy)

@@ -21,9 +21,13 @@ from .count_moments import (
     count_moments,
     covariances,
     fit_damping,
+    joint_moments,
     residuals,
     share_left,
 )
+
+#: a correlation of so many standard errors is shrunk to half, a smaller one more and a larger one less
+N_STANDARD_ERRORS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class CountCorrelations:
     exposure: Floats
     #: of the scaled expression over all parts
     variance: Floats
+    #: correlations are shrunk to half where they equal the product of these numbers of both features
+    noise: Floats | None = None
 
     @property
     def n_obs(self) -> int:
@@ -73,21 +79,44 @@ class CountCorrelations:
         rho *= unit[where, None]
         rho *= unit
         np.clip(rho, -1.0, 1.0, out=rho)
+        if self.noise is not None:
+            rho = _shrunk(rho, np.outer(self.noise[where], self.noise))
         own = np.arange(len(rho))
         rho[own, own + where.start] = self.is_positive[where]
         return rho
 
 
-def count_correlations(counts: Counts, damping: Floats | None = None, /) -> CountCorrelations:
-    """Estimate the moments of every feature; correlations follow block by block."""
-    damping = fit_damping([counts]) if damping is None else damping
-    (moments,) = count_moments([counts], damping)
-    one = np.ones(counts.shape[1])
-    return CountCorrelations((counts,), damping, (moments.mean,), (one,), moments.exposure, moments.variance)
+def shrinkage_noise(conditions: Sequence[Counts], damping: Floats, /) -> Floats:
+    """Numbers whose product for two features is the correlation that is shrunk to half, in the noisiest condition.
+
+    The same in all conditions, so that a correlation that they share is shrunk alike, however deep each of them is.
+    """
+    levels = [moments.noise_level for moments in count_moments(conditions, damping)]
+    return np.asarray(np.sqrt(N_STANDARD_ERRORS) * np.max(levels, axis=0))
+
+
+def is_measurable(conditions: Sequence[Counts], /) -> Bools:
+    """Return which features vary so much more than their counting noise that they can correlate with one like them."""
+    return shrinkage_noise(conditions, fit_damping(conditions)) < 1
+
+
+def count_correlations(
+    parts: Sequence[Counts], damping: Floats | None = None, /, *, noise: Floats | None = None
+) -> CountCorrelations:
+    """Estimate the moments of every feature over all parts together; correlations follow block by block."""
+    damping = fit_damping(parts) if damping is None else damping
+    moments = joint_moments(parts, damping)
+    everywhere, ones = (moments.mean,) * len(parts), (np.ones_like(moments.mean),) * len(parts)
+    return CountCorrelations(tuple(parts), damping, everywhere, ones, moments.exposure, moments.variance, noise)
 
 
 def standardized_correlations(
-    parts: Sequence[Counts], of_conditions: Sequence[CountMoments], damping: Floats, /
+    parts: Sequence[Counts],
+    of_conditions: Sequence[CountMoments],
+    damping: Floats,
+    /,
+    *,
+    noise: Floats | None = None,
 ) -> CountCorrelations:
     """Correlate rows of several conditions, each standardised by the moments of its own condition.
 
@@ -103,7 +132,13 @@ def standardized_correlations(
     center = np.sum(offsets, axis=0) * inverse(exposure)
     means = [own.mean + center * sd for own, sd in zip(of_conditions, deviations, strict=True)]
     variance = _joint_variance(moments, means, scales, exposure)
-    return CountCorrelations(tuple(parts), damping, tuple(means), tuple(scales), exposure, variance)
+    return CountCorrelations(tuple(parts), damping, tuple(means), tuple(scales), exposure, variance, noise)
+
+
+def _shrunk(rho: Floats, noise: Floats) -> Floats:
+    # smooth, unlike a threshold, below which features without any correlation would be exactly alike
+    squared = rho**2
+    return rho * np.divide(squared, squared + noise**2, out=np.ones_like(rho), where=noise > 0)
 
 
 def _joint_variance(

@@ -87,6 +87,17 @@ class CountMoments:
         known = (variance > 0) & (mean > 0)
         return float(1 / np.median(mean[known] ** 2 / variance[known])) if known.any() else 0.0
 
+    @property
+    def noise_level(self) -> Floats:
+        """Numbers whose product for two independent features is the standard error of their correlation.
+
+        Infinite where the variance is not positive.
+        """
+        per_exposure = self.squares_around(self.mean) * inverse(self.exposure)
+        scale = np.maximum(self.variance, 0.0) * np.sqrt(self.squared_exposure)
+        level = np.full(self.mean.shape, np.inf)
+        return np.asarray(np.sqrt(np.divide(per_exposure, scale, out=level, where=scale > 0)))
+
     def squares_around(self, mean: Floats, /) -> Floats:
         """Σ of squared residuals from any mean."""
         return np.maximum(self.squares - 2 * mean * self.crossed + mean**2 * self.squared_exposure, 0.0)
@@ -96,7 +107,7 @@ def fit_damping(parts: Sequence[Counts], /) -> Floats:
     """Estimate φ μ of every feature over all parts, from which weights follow, by iterative reweighting."""
     damping: Floats = np.zeros(parts[0].shape[1])
     for _ in range(N_REWEIGHTINGS):
-        moments = CountMoments(*np.sum(_weighted_sums(parts, damping), axis=0))
+        moments = joint_moments(parts, damping)
         damping = moments.dispersion * moments.mean
     return damping
 
@@ -104,6 +115,11 @@ def fit_damping(parts: Sequence[Counts], /) -> Floats:
 def count_moments(parts: Sequence[Counts], damping: Floats, /) -> list[CountMoments]:
     """Moments of each part with given weights; chunked ones are read in one pass."""
     return [CountMoments(*sums) for sums in _weighted_sums(parts, damping)]
+
+
+def joint_moments(parts: Sequence[Counts], damping: Floats, /) -> CountMoments:
+    """Moments of all parts together with given weights."""
+    return CountMoments(*np.sum(_weighted_sums(parts, damping), axis=0))
 
 
 def residuals(x: Floats, size: Floats, mean: Floats, damping: Floats, /) -> tuple[Floats, Floats]:
