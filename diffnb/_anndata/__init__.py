@@ -3,6 +3,7 @@
 Nothing else knows where things are.
 """
 
+from .counts import measurable, pull_counts
 from .depth import MATCHED, counts_of, totals_of, warn_of_depth
 from .light import adopt, light_copy
 from .params import ToolCall, bound, replayed
@@ -25,8 +26,10 @@ __all__ = [
     "expand",
     "feature_mask",
     "light_copy",
+    "measurable",
     "pull",
     "pull_all",
+    "pull_counts",
     "replayed",
     "row_autocorrelation",
     "set_var_column",

@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, pull, store, warn_of_depth, warn_of_series
+from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series
 from .._keys import DiscKeys
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -39,6 +39,7 @@ def disc(
     sample_key: str | None = None,
     covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
+    counts: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     question: Literal["relations", "any difference"] = "relations",
     min_obs: int | Literal["auto"] = "auto",
@@ -81,6 +82,10 @@ def disc(
     covariates
         ... Slopes are those within each condition, or within the samples of `sample_key`.
     layer
+    counts
+        ... The graph of every condition is made of these correlations ρ, with squared distances 2(1 − ρ); `layer`,
+        `metric` and `standardize` do not change it. Correlations are shrunk towards zero by what may be
+        noise, to half at two standard errors, and features that vary too little beyond counting noise are excluded.
     mask_var
     question
         `"relations"`: which features are connected in one condition only, whatever their levels and spreads do; every
@@ -176,6 +181,7 @@ def disc(
         permute_within=permute_within,
         min_seen=_min_seen(min_obs),
     )
+    data, raw = measurable(data, pull_counts(adata, data, counts, covariates=covariates))
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
@@ -205,7 +211,8 @@ def disc(
         null=_null(null, standardized),
         n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
     )
-    analysis = analyse(data.matrices, options, samples=data.samples, strata=data.strata, n_jobs=n_jobs)
+    matrices = data.matrices if raw is None else raw
+    analysis = analyse(matrices, options, samples=data.samples, strata=data.strata, n_jobs=n_jobs)
     log_choices(analysis, data)
     warn_of_evidence(analysis, data, sample_key)
     keys = DiscKeys(key_added)

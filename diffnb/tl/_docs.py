@@ -22,6 +22,11 @@ SHARED = {
         " of the same category."
     ),
     "layer": "Layer to use instead of `adata.X`.",
+    "counts": (
+        'Layer with raw counts of the same observations and features, or `"X"`; `None` for none. Correlations are then'
+        " those of the expression behind the counts (x ~ Poisson(s z), with s the total counts of an observation), so"
+        " that neither counting noise nor sequencing depth changes them."
+    ),
     "use_rep": "Key of `adata.obsm` to use instead of `adata.X`.",
     "mask_var": "Boolean column of `adata.var`, or array: the features to use.",
     "metric": (

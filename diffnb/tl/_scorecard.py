@@ -12,8 +12,9 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth, warn_of_series
+from .._anndata import Pulled, Results, bound, expand, pull, pull_counts, store, warn_of_depth, warn_of_series
 from .._keys import ScorecardKeys
+from ..core.arrays.count_moments import Counts
 from ..core.runtime.progress import bar
 from ..core.scorecard import (
     KINDS,
@@ -40,6 +41,7 @@ def scorecard(
     sample_key: str | None = None,
     covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
+    counts: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -82,6 +84,10 @@ def scorecard(
         slopes are those within samples; a covariate that is constant within samples (age of a donor) is one of the
         comparison of samples.
     layer
+    counts
+        ... This is for *connectivity* only: corrected correlations over their standard error take the place of Fisher
+        z. Mean, spread and distribution are those of `adata.X`, or of `layer`, as before. Features whose counts vary
+        no more than counting noise in a condition have no connectivity.
     mask_var
     random_state
     n_jobs
@@ -98,7 +104,8 @@ def scorecard(
     References
     ----------
     Welch, Biometrika 1947; Brown & Forsythe, J. Am. Stat. Assoc. 1974; Scholz & Stephens, J. Am. Stat. Assoc.
-    1987; Hosking & Wallis, Technometrics 1987, for the tail of the null distribution of connectivity.
+    1987; Hosking & Wallis, Technometrics 1987, for the tail of the null distribution of connectivity; Su et al.,
+    Nat. Commun. 2023, for correlations from counts.
 
     Examples
     --------
@@ -123,12 +130,15 @@ def scorecard(
         covariates=covariates,
         residuals=False,
     )
+    raw = pull_counts(adata, data, counts, covariates=covariates)
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
     pairs = _pairs(data.groups, against)
     designs = [_samples(data, sample_key, pair) for pair in pairs]
-    cards = _compare(data, pairs, designs, seed, n_jobs)
+    cards = _compare(data, raw, pairs, designs, seed, n_jobs)
+    if raw is not None:
+        _log_masked(cards)
     keys = ScorecardKeys(key_added)
     return store(adata, keys, _results(keys, data, pairs, cards), call, copy=copy)
 
@@ -175,6 +185,7 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
 
 def _compare(
     data: Pulled,
+    counts: Sequence[Counts] | None,
     pairs: Sequence[tuple[int, int]],
     designs: Sequence[Design | None],
     seed: int,
@@ -191,10 +202,23 @@ def _compare(
             ScorecardOptions(seed),
             samples=samples,
             covariates=(data.covariates[i], data.covariates[j]) if data.covariates else None,
+            counts=None if counts is None else (counts[i], counts[j]),
             n_jobs=n_jobs,
         )
         for (i, j), samples in each
     ]
+
+
+def _log_masked(cards: Sequence[ScorecardFit]) -> None:
+    """Log how many features have no corrected correlations."""
+    for card in cards:
+        connectivity = card.pval[:, KINDS.index("connectivity")]
+        n_masked = int(np.isnan(connectivity).sum())
+        if n_masked:
+            log.info(
+                f"no connectivity for {n_masked} of {connectivity.size} features: in a condition their counts vary no"
+                " more than counting noise"
+            )
 
 
 def _results(

@@ -417,3 +417,39 @@ class TestNeighbors:
             vectors = [adata.varm[s][[f"{group}_vector_1", f"{group}_vector_2"]] for s in ("exact", "approximate")]
             cosines = np.linalg.svd(vectors[0].to_numpy().T @ vectors[1].to_numpy(), compute_uv=False)
             assert cosines.min() > 0.98
+
+
+class TestCounts:
+    @pytest.fixture
+    def cells(self, rng):
+        """Counts of fifty features: twelve are connected in B only, twelve in both; the last two hardly vary."""
+        counts = []
+        for own in (False, True):
+            log_z = 0.5 * rng.normal(size=(300, 50)) + 1
+            for start, on in ((0, True), (12, own)):
+                log_z[:, start : start + 12] += on * 0.8 * rng.normal(size=(300, 1))
+            counts.append(rng.poisson(rng.lognormal(0.5, 0.3, size=(300, 1)) * np.exp(log_z)))
+        counts = np.concatenate(counts).astype(np.float32)
+        counts[:, 48:] = 1 + (rng.random((600, 2)) < 0.1)
+        obs = pd.DataFrame({"condition": np.repeat(["A", "B"], 300)}, index=[f"cell{i}" for i in range(600)])
+        obs["donor"] = np.tile(np.arange(3), 200).astype(str)
+        logged = np.log1p(1e2 * counts / counts.sum(axis=1, keepdims=True))
+        return anndata.AnnData(logged, obs=obs, layers={"counts": counts, "sparse": sp.csr_matrix(counts)})
+
+    def test_the_group_of_one_condition_is_found_and_noise_is_excluded(self, cells, caplog):
+        with caplog.at_level(logging.INFO, logger="diffnb"):
+            dn.tl.disc(cells, "condition", counts="counts", n_permutations=19, null="connectivity")
+        assert "2 of 50 features excluded" in caplog.text
+        assert cells.var["disc_B"].isna().tolist() == [False] * 48 + [True] * 2
+        scores = dn.get.disc(cells, group="B")["score"].reindex(cells.var_names).to_numpy()
+        assert np.isin(np.argsort(-scores[:48])[:12], np.arange(12, 24)).mean() > 0.9
+        assert dn.get.disc_significance(cells).query("group == 'B' and component == 1")["pval"].item() == 0.05
+
+    def test_neither_the_kind_of_the_layer_nor_x_changes_the_answer(self, cells):
+        dn.tl.disc(cells, "condition", counts="counts")
+        dn.tl.disc(cells, "condition", counts="sparse", metric="correlation", key_added="sparse")
+        assert_same([dn.get.disc(cells, key="sparse")], [dn.get.disc(cells)])
+
+    def test_every_sample_is_analysed_with_its_own_counts(self, cells):
+        dn.tl.disc(cells, "condition", counts="counts", sample_key="donor")
+        assert cells.uns["disc"]["sigma_each"].shape[0] == 3

@@ -6,6 +6,7 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from diffnb.core.scorecard import KINDS, ScorecardOptions, fit_scorecard
 from diffnb.get._scorecard import scorecard as read
@@ -195,3 +196,52 @@ def test_few_observations_leave_connectivity_missing(rng):
     table = read(adata)
     assert table["connectivity_pval"].isna().all()
     assert table["mean_pval"].notna().all()
+
+
+class TestCounts:
+    @pytest.fixture
+    def cells(self, rng):
+        """One module shared by both conditions, the second of which was sequenced four times as deep."""
+        log_z = 0.6 * rng.normal(size=(600, 60))
+        log_z[:, :15] += rng.normal(size=(600, 1))
+        depth = np.repeat([1.0, 4.0], 300) * rng.lognormal(0, 0.2, size=600)
+        counts = rng.poisson(depth[:, None] * np.exp(log_z)).astype(np.float32)
+        obs = pd.DataFrame(
+            {"condition": np.repeat(["A", "B"], 300), "donor": np.tile(np.arange(6), 100).astype(str)},
+            index=[f"cell{i}" for i in range(600)],
+        )
+        obs["donor"] = obs["condition"] + obs["donor"]
+        logged = np.log1p(1e2 * counts / counts.sum(axis=1, keepdims=True))
+        return ad.AnnData(logged, obs=obs, layers={"counts": counts, "sparse": sp.csr_matrix(counts)})
+
+    @pytest.mark.filterwarnings("ignore:conditions differ in depth")
+    @pytest.mark.parametrize("sample_key", [None, "donor"])
+    def test_depth_is_no_shift_in_connectivity(self, cells, sample_key):
+        scorecard(cells, "condition", sample_key=sample_key)
+        plain = read(cells)
+        scorecard(cells, "condition", sample_key=sample_key, counts="counts")
+        ours = read(cells)
+        assert (plain["connectivity_pval_adj"].iloc[:15] < 0.05).mean() > 0.5
+        assert (ours["connectivity_pval_adj"] < 0.05).sum() == 0
+        marginal = [c for c in ours if c.startswith(("mean", "spread", "distribution"))]
+        pd.testing.assert_frame_equal(ours[marginal], plain[marginal])
+
+    @pytest.mark.filterwarnings("ignore:conditions differ in depth")
+    def test_the_kind_of_the_layer_changes_nothing(self, cells):
+        scorecard(cells, "condition", counts="counts")
+        dense = read(cells)["connectivity_stat"]
+        scorecard(cells, "condition", counts="sparse")
+        np.testing.assert_allclose(read(cells)["connectivity_stat"], dense, rtol=1e-8)
+
+    @pytest.mark.filterwarnings("ignore:conditions differ in depth")
+    def test_masked_features_are_counted_in_the_log(self, cells, caplog):
+        cells.layers["counts"][:, 7] = 1.0
+        with caplog.at_level("INFO", logger="diffnb"):
+            scorecard(cells, "condition", counts="counts")
+        assert "no connectivity for 1 of 60 features" in caplog.text
+        assert read(cells)["connectivity_pval"].isna().sum() == 1
+
+    def test_a_layer_without_counts_is_refused(self, cells):
+        cells.layers["logged"] = cells.X
+        with pytest.raises(ValueError, match="counts='logged' needs raw counts"):
+            scorecard(cells, "condition", counts="logged")

@@ -43,6 +43,7 @@ TEXT_DIFFERS = {
 }
 #: `None` means that there is none: no layer, no mask, nothing done
 NONE_MEANS_NONE = {
+    "counts": "no counts: correlations of adata.X",
     "groupby": "no column: the tool makes the groups",
     "groups": "no choice: all categories",
     "layer": "no layer: adata.X",

@@ -14,7 +14,7 @@ from ..stats.samples import sample_counts
 from ..typing import Auto, Floats, Ints, Matrix
 from .algorithm import DiscFit, fit_disc, resolve
 from .feature_groups import FeatureGroups, feature_groups, leading_count, refined
-from .membership import Correlations
+from .membership import Correlations, related
 from .naming import MAX_PERMUTATIONS, Naming, judge
 from .paired import agreement, average, distinct_orders, fit_subjects, stability_over_subjects, swap_test
 from .permutable import Null
@@ -103,7 +103,7 @@ def _pooled(
         naming = evidence(fit, matrices, samples=samples, strata=strata, n_jobs=n_jobs)
     groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
     if _refines(options, groups):
-        groups = _refined(groups, fit.vectors, fit.sigma, [Correlations.of(x) for x in matrices])
+        groups = _refined(groups, fit.vectors, fit.sigma, related(matrices))
     significance = stable = None
     if options.n_permutations:
         significance = permutation_test(
@@ -151,9 +151,9 @@ def _refines(options: AnalysisOptions, groups: Sequence[FeatureGroups]) -> bool:
 
 
 def _refined(
-    groups: Sequence[FeatureGroups], vectors: Floats, sigma: Floats, related: Sequence[Correlations]
+    groups: Sequence[FeatureGroups], vectors: Floats, sigma: Floats, correlations: Sequence[Correlations]
 ) -> list[FeatureGroups]:
-    return [refined(group, vectors[m], sigma[m], **own_and_others(related, m)) for m, group in enumerate(groups)]
+    return [refined(group, vectors[m], sigma[m], **own_and_others(correlations, m)) for m, group in enumerate(groups)]
 
 
 def _fit_to_test(fit: DiscFit, matrices: Sequence[Matrix], options: AnalysisOptions) -> DiscFit:
@@ -188,10 +188,11 @@ def _per_subject(
     groups = _groups(joint.mean, joint.sigma, _leading(agreement(fits), naming), options)
     if _refines(options, groups):
         rows = [np.isin(codes, subjects) for codes in samples]
-        related = [
-            Correlations.of(x[np.flatnonzero(r)], codes[r]) for x, codes, r in zip(matrices, samples, rows, strict=True)
-        ]
-        groups = _refined(groups, joint.mean, joint.sigma, related)
+        correlations = related(
+            [x[np.flatnonzero(r)] for x, r in zip(matrices, rows, strict=True)],
+            [codes[r] for codes, r in zip(samples, rows, strict=True)],
+        )
+        groups = _refined(groups, joint.mean, joint.sigma, correlations)
     significance = stable = None
     if options.n_permutations:
         significance = swap_test(fits, n_permutations=options.n_permutations, seed=settings.seed, n_jobs=n_jobs)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..arrays.affine import AffineMap, inverse, standardized
+from ..arrays.count_correlations import count_correlations, shrinkage_noise
+from ..arrays.count_moments import Counts, fit_damping
 from ..arrays.gram_stats import GramStats, gram_fits, gram_stats
 from ..arrays.ops import pooled_moments
 from ..runtime.threads import thread_limits
@@ -39,7 +41,13 @@ def feature_walks(matrices: Sequence[Matrix], options: FeatureGraphOptions, /) -
 
 
 def as_points(matrices: Sequence[Matrix], standardize: Standardize | None, /) -> list[Columns]:
-    """Return the features of every condition as points, standardised over all observations or within conditions."""
+    """Return the features of every condition as points, standardised over all observations or within conditions.
+
+    From counts, inner products are corrected correlations, shrunk by what may be noise, however features are to be
+    standardised.
+    """
+    if isinstance(matrices[0], Counts):
+        return _points_from_counts(matrices)
     if gram_fits(matrices[0]):
         return points_from_stats([(stats,) for stats in gram_stats(matrices)], standardize)
     if standardize is None:
@@ -48,6 +56,12 @@ def as_points(matrices: Sequence[Matrix], standardize: Standardize | None, /) ->
         return [standardized_within(x) for x in matrices]
     mean, variance = pooled_moments(matrices)
     return [Columns((standardized(x, mean, inverse(np.sqrt(variance))),)) for x in matrices]
+
+
+def _points_from_counts(conditions: Sequence[Counts]) -> list[Columns]:
+    damping = fit_damping(conditions)
+    noise = shrinkage_noise(conditions, damping)
+    return [Columns((count_correlations([counts], damping, noise=noise),), within=True) for counts in conditions]
 
 
 def points_from_stats(conditions: Sequence[Sequence[GramStats]], standardize: Standardize | None, /) -> list[Columns]:

@@ -16,9 +16,11 @@ import numpy as np
 from scipy.special import expit
 
 from ..arrays.affine import Affine, AffineMap, inverse_sd
+from ..arrays.count_moments import Counts
 from ..arrays.gram_stats import correlations, gram_fits
 from ..arrays.ops import moments_of_each
 from ..typing import Bools, Floats, Ints, Matrix
+from .feature_graph import as_points
 
 #: features of a cluster, those farthest out, with which its meta-feature begins
 MAX_SEEDS = 50
@@ -51,7 +53,7 @@ class Correlations:
         """Standardise the observations, within each sample where samples are given."""
         if gram_fits(x) and samples is None:
             (matrix,) = correlations([x])
-            return cls((matrix,), x.shape[0], np.diag(matrix).copy())
+            return cls.known(matrix, x.shape[0])
         rows = [x] if samples is None else [x[np.flatnonzero(samples == code)] for code in np.unique(samples)]
         parts, diagonal = [], np.zeros(x.shape[1])
         for part, (mean, variance) in zip(rows, moments_of_each(rows), strict=True):
@@ -59,6 +61,11 @@ class Correlations:
             parts.append(Affine(part, AffineMap(mean, scale)))
             diagonal += (scale > 0) * part.shape[0] / x.shape[0]
         return cls(tuple(parts), x.shape[0], diagonal)
+
+    @classmethod
+    def known(cls, matrix: Floats, n_obs: int, /) -> Correlations:
+        """Take correlations that were estimated otherwise, features × features."""
+        return cls((matrix,), n_obs, np.diag(matrix).copy())
 
     def times(self, weights: Floats, /) -> Floats:
         """Correlation matrix times a vector."""
@@ -83,6 +90,14 @@ class Correlations:
         size = int(members.sum())
         weights = members.astype(float)
         return float((weights @ self.times(weights) - self.diagonal[members].sum()) / max(size * (size - 1), 1))
+
+
+def related(matrices: Sequence[Matrix], samples: Sequence[Ints] = (), /) -> list[Correlations]:
+    """Return the correlations of every condition, within samples where they are given; corrected ones of counts."""
+    if isinstance(matrices[0], Counts):
+        return [Correlations.known(c.inner() / c.n_obs, c.n_obs) for c in as_points(matrices, "within")]
+    within = samples or [None] * len(matrices)
+    return [Correlations.of(x, codes) for x, codes in zip(matrices, within, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

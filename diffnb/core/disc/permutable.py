@@ -12,6 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays.affine import Affine, AffineMap, inverse, standardized
+from ..arrays.count_correlations import (
+    CountCorrelations,
+    count_correlations,
+    shrinkage_noise,
+    standardized_correlations,
+)
+from ..arrays.count_moments import CountMoments, Counts, count_moments, fit_damping
 from ..arrays.gram_stats import GramStats, gram_fits, gram_stats, remainder
 from ..arrays.ops import moments_of_each
 from ..arrays.row_chunks import Chunked, stacked
@@ -42,6 +49,8 @@ def as_permutable(matrices: Sequence[Matrix], null: Null, /, *, samples: Sequenc
 
     Under the null of connectivity, observations are standardised within their original condition first.
     """
+    if isinstance(matrices[0], Counts):
+        return _Counted.of(matrices, null)
     if gram_fits(matrices[0]):
         return _Summed.of(matrices, null, samples)
     return _Stacked.of(matrices, null)
@@ -85,6 +94,40 @@ class _Stacked:
         by_condition = _by_condition(rows, [part.n_obs for part in self.parts])
         parts = [Affine(part.x[r], part.map) for r, part in zip(by_condition, self.parts, strict=True) if r.size]
         return Columns(tuple(parts), within=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """Raw counts, from which correlations are estimated again for every permutation."""
+
+    conditions: Sequence[Counts]
+    #: of all observations, and of the original conditions, so that they do not change with the permutation
+    damping: Floats
+    noise: Floats
+    #: of each original condition under the null of connectivity; otherwise empty
+    moments: Sequence[CountMoments]
+
+    @classmethod
+    def of(cls, conditions: Sequence[Counts], null: Null) -> _Counted:
+        damping = fit_damping(conditions)
+        moments = count_moments(conditions, damping) if null == "connectivity" else ()
+        return cls(conditions, damping, shrinkage_noise(conditions, damping), moments)
+
+    def fit(self, rows: Sequence[Ints], settings: DiscSettings) -> DiscFit:
+        """Fit these rows, numbered across conditions, as conditions."""
+        return _fit_points([Columns((self._correlations(r),), within=True) for r in rows], settings)
+
+    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
+        """σ if these rows, numbered across conditions, make up each condition."""
+        return self.fit(rows, settings).sigma
+
+    def _correlations(self, rows: Ints) -> CountCorrelations:
+        by_condition = _by_condition(rows, [counts.shape[0] for counts in self.conditions])
+        parts = [counts[r] for counts, r in zip(self.conditions, by_condition, strict=True) if r.size]
+        if not self.moments:
+            return count_correlations(parts, self.damping, noise=self.noise)
+        moments = [m for m, r in zip(self.moments, by_condition, strict=True) if r.size]
+        return standardized_correlations(parts, moments, self.damping, noise=self.noise)
 
 
 @dataclass(frozen=True, slots=True)

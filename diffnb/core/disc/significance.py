@@ -15,7 +15,7 @@ from ..stats.resampling import bootstrap_rows, map_draws, map_items, permuted_ro
 from ..typing import Floats, Ints, Matrix
 from .algorithm import SIGMA_TIE_TOLERANCE, DiscFit, refit
 from .feature_groups import FeatureGroups, same_group
-from .membership import Correlations
+from .membership import Correlations, related
 from .naming import MAX_PERMUTATIONS, Naming, judge
 from .permutable import Null, as_permutable
 
@@ -128,9 +128,9 @@ def _permuted(
     return permuted_samples(samples, rng, strata=strata) if samples else permuted_rows(sizes, rng, strata=strata)
 
 
-def own_and_others(related: Sequence[Correlations], m: int, /) -> dict[str, Any]:
+def own_and_others(conditions: Sequence[Correlations], m: int, /) -> dict[str, Any]:
     """Split the correlations of all conditions into those of one and of the others; empty where there are none."""
-    return {"own": related[m], "others": [*related[:m], *related[m + 1 :]]} if related else {}
+    return {"own": conditions[m], "others": [*conditions[:m], *conditions[m + 1 :]]} if conditions else {}
 
 
 def stability(
@@ -152,10 +152,10 @@ def stability(
         rows = [bootstrap_rows(x.shape[0], rng, samples=s) for x, s in zip(matrices, samples_of, strict=True)]
         parts = [x[r] for x, r in zip(matrices, rows, strict=True)]
         drawn = refit(parts, settings)
-        related = [Correlations.of(x) for x in parts] if groups[0].membership is not None else []
+        correlations = related(parts) if groups[0].membership is not None else []
         return np.stack(
             [
-                same_group(drawn.vectors[m], drawn.sigma[m], group, settings.seed, **own_and_others(related, m))
+                same_group(drawn.vectors[m], drawn.sigma[m], group, settings.seed, **own_and_others(correlations, m))
                 for m, group in enumerate(groups)
             ]
         )

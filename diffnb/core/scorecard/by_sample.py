@@ -145,7 +145,7 @@ def connectivity_test_by_sample(
             RowGroups(take_columns(with_fast_columns(group), varies), samples.group),
             RowGroups(take_columns(with_fast_columns(reference), varies), samples.reference),
         ]
-        products = sum_over_correlation_blocks(conditions, _inner_products, n_jobs=n_jobs)
+        products = sum_over_correlation_blocks(conditions, inner_products, n_jobs=n_jobs)
         tested = compare_vectors(products.transpose(2, 0, 1), samples)
         stat[varies], pval[varies] = tested.stat, tested.pval
     return FeatureTest(stat, pval)
@@ -174,7 +174,7 @@ def compare_vectors(products: Floats, samples: Design, /) -> FeatureTest:
     return FeatureTest(np.where(known, (ratio - 1) / spread, np.nan), np.where(known, pval, np.nan))
 
 
-def _inner_products(z: Floats, diagonal: bool) -> tuple[Floats, Floats]:
+def inner_products(z: Floats, diagonal: bool, /) -> tuple[Floats, Floats]:
     """Inner products of all samples for the features of the rows and of the columns of a block."""
     if diagonal:
         z[:, np.arange(z.shape[1]), np.arange(z.shape[2])] = 0.0

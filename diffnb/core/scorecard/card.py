@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays.count_moments import Counts
 from ..arrays.residuals import covariate_designs, residuals
 from ..runtime.threads import thread_limits
 from ..stats.pvalues import adjusted
@@ -16,7 +18,11 @@ from .adjusted_marginal import AdjustedComparison
 from .by_sample import Design, connectivity_test_by_sample, design, marginal_tests_by_sample
 from .columnwise import with_fast_columns
 from .connectivity import connectivity_test
+from .count_connectivity import connectivity_test_of_counts, connectivity_test_of_counts_by_sample
 from .marginal import FeatureTest, MarginalTests, marginal_tests
+
+#: raw counts of both conditions
+BothCounts: TypeAlias = tuple[Counts, Counts]
 
 KINDS = ("mean", "spread", "distribution", "connectivity")
 NONE = "none"
@@ -65,20 +71,22 @@ def fit_scorecard(
     *,
     samples: tuple[Ints, Ints] | Design | None = None,
     covariates: tuple[Floats, Floats] | None = None,
+    counts: BothCounts | None = None,
     n_jobs: int | None = None,
 ) -> ScorecardFit:
     """Compare all features of two conditions.
 
     `samples` are the samples of the rows of both conditions, as codes or as a design; they are the units then.
-    `covariates` (observations × columns of both conditions) are taken out within each condition.
+    `covariates` (observations × columns of both conditions) are taken out within each condition. From `counts`, raw
+    ones of the same observations and features, connectivity is corrected for counting noise and depth.
     """
     with thread_limits(group.shape[1], n_jobs):
         if samples is None:
-            return _compare_observations(group, reference, options, covariates, n_jobs)
+            return _compare_observations(group, reference, options, covariates, counts, n_jobs)
         units = samples if isinstance(samples, Design) else design(*samples)
         if covariates is not None:
             group, reference, units = _without_covariates(group, reference, units, covariates)
-        return _compare_samples(group, reference, units, n_jobs)
+        return _compare_samples(group, reference, units, counts, n_jobs)
 
 
 def _compare_observations(
@@ -86,6 +94,7 @@ def _compare_observations(
     reference: Matrix,
     options: ScorecardOptions,
     covariates: tuple[Floats, Floats] | None,
+    counts: BothCounts | None,
     n_jobs: int | None,
 ) -> ScorecardFit:
     compare, n_columns = None, 0
@@ -96,8 +105,11 @@ def _compare_observations(
         related = residuals(related, designs, exchangeable=False)
     group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
     marginal = marginal_tests(group, reference, compare=compare, n_jobs=n_jobs)
-    related = related if covariates is not None else (group, reference)
-    connected = connectivity_test(*related, seed=options.seed, n_covariates=n_columns, n_jobs=n_jobs)
+    if counts is not None:
+        connected = connectivity_test_of_counts(*counts, seed=options.seed, n_jobs=n_jobs)
+    else:
+        related = related if covariates is not None else (group, reference)
+        connected = connectivity_test(*related, seed=options.seed, n_covariates=n_columns, n_jobs=n_jobs)
     n_units = int(group.shape[0]), int(reference.shape[0])
     return _card(marginal, connected, ScorecardSettings(n_units, paired=False, n_folds=connected.n_folds))
 
@@ -125,9 +137,14 @@ def _sample_of_rows(rows: Sequence[Ints], n_obs: int) -> Ints:
     return codes
 
 
-def _compare_samples(group: Matrix, reference: Matrix, units: Design, n_jobs: int | None) -> ScorecardFit:
+def _compare_samples(
+    group: Matrix, reference: Matrix, units: Design, counts: BothCounts | None, n_jobs: int | None
+) -> ScorecardFit:
     marginal = marginal_tests_by_sample(group, reference, units, n_jobs=n_jobs)
-    connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
+    if counts is None:
+        connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
+    else:
+        connected = connectivity_test_of_counts_by_sample(*counts, units, n_jobs=n_jobs)
     return _card(marginal, connected, ScorecardSettings(units.sizes, units.paired, n_folds=0))
 
 

@@ -9,8 +9,9 @@ is assumed of the marginal distributions or of the correlations among features.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -22,7 +23,8 @@ from ..runtime.seeds import generator
 from ..stats.tails import null_sample_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
 from .columnwise import with_fast_columns
-from .correlation_blocks import RowGroups, sum_over_correlation_blocks
+from .correlation_blocks import RowGroups
+from .count_blocks import AnyGroups, sum_over_groups
 from .marginal import FeatureTest
 
 #: observations that a condition needs for its correlations to be compared
@@ -71,10 +73,11 @@ def connectivity_test(
     n_features = group.shape[1]
     varies = varying(group, reference)
     stat, pval = np.full(n_features, np.nan), np.full(n_features, np.nan)
-    n_folds = _n_folds(min(group.shape[0], reference.shape[0]) - n_covariates, int(varies.sum()))
+    n_folds = n_folds_for(min(group.shape[0], reference.shape[0]) - n_covariates, int(varies.sum()))
     if n_folds:
         kept = [take_columns(with_fast_columns(x), varies) for x in (group, reference)]
-        stat[varies], pval[varies] = _compare_over_folds(kept, n_folds, n_covariates, seed, n_jobs)
+        in_folds = partial(RowGroups, lost=n_covariates / n_folds)
+        stat[varies], pval[varies] = compare_over_folds(kept, in_folds, n_folds, seed, n_jobs)
     return ConnectivityTest(stat, pval, n_folds)
 
 
@@ -83,7 +86,8 @@ def varying(*matrices: Matrix) -> Bools:
     return np.asarray(np.all([summary.high > summary.low for summary in column_summaries(matrices)], axis=0))
 
 
-def _n_folds(n_obs: int, n_features: int) -> int:
+def n_folds_for(n_obs: int, n_features: int, /) -> int:
+    """Return the number of folds of each condition; 0 where there is too little to compare."""
     if n_features < 2:
         return 0
     most = max(MIN_OBS_BY_N_FOLDS)
@@ -93,15 +97,20 @@ def _n_folds(n_obs: int, n_features: int) -> int:
     return 0
 
 
-def _compare_over_folds(
-    matrices: Sequence[Matrix], n_folds: int, n_covariates: int, seed: int, n_jobs: int | None
+def compare_over_folds(
+    matrices: Sequence[Matrix],
+    in_folds: Callable[[Matrix, Sequence[Ints]], AnyGroups],
+    n_folds: int,
+    seed: int,
+    n_jobs: int | None,
+    /,
 ) -> tuple[Floats, Floats]:
     """Statistic and p-value from random folds; all draws but the first only add null values."""
     rng = generator(seed, "folds")
     draws = []
     for _ in range(_n_fold_draws(matrices[0].shape[1], n_folds)):
-        folds = [RowGroups(x, np.array_split(rng.permutation(x.shape[0]), n_folds)) for x in matrices]
-        draws.append(_excess(folds, n_covariates, n_jobs))
+        folds = [in_folds(x, np.array_split(rng.permutation(x.shape[0]), n_folds)) for x in matrices]
+        draws.append(_excess(folds, n_jobs))
     observed = draws[0][:, 0]
     null = np.concatenate([excess[:, 1:].reshape(len(excess), -1) for excess in draws], axis=1)
     mean, deviation = null.mean(axis=1), null.std(axis=1)
@@ -121,16 +130,14 @@ def _combined_levels(high: Floats, low: Floats) -> Floats:
     return np.asarray(high + np.maximum(low - MIN_BROAD_EXCESS_SD, 0.0))
 
 
-def _excess(folds: Sequence[RowGroups], n_covariates: int, n_jobs: int | None) -> Floats:
+def _excess(folds: Sequence[AnyGroups], n_jobs: int | None) -> Floats:
     """Sum the excess of every feature: levels × (observed, then contrasts without a difference) × features."""
     n_features, n_folds = folds[0].matrix.shape[1], len(folds[0].rows)
     n_null = N_NULL_CONTRASTS[n_folds]
     df = 2 * (n_folds - 1 - n_null) + PRIOR_DF
     # with few features one partner is a larger share than that of the lower level, and both levels are the same
     levels = special.fdtri(1, df, 1 - np.array([1 / n_features, max(BROAD_LEVEL_SHARE, 1 / n_features)]))
-    # slopes of covariates are estimated once per condition, so that every fold bears its part of their number
-    lost = 3 + n_covariates / n_folds
-    prior = sum(1 / (rows.size - lost) for condition in folds for rows in condition.rows) / n_folds**2
+    prior = sum(variance for condition in folds for variance in condition.variances()) / n_folds**2
     balanced = hadamard(n_folds) / n_folds
     pairs = _null_pairs(n_null, n_features)
 
@@ -146,7 +153,7 @@ def _excess(folds: Sequence[RowGroups], n_covariates: int, n_jobs: int | None) -
             to_rows[:, number], to_columns[:, number] = sums
         return to_rows, to_columns
 
-    return sum_over_correlation_blocks(folds, add_excess, n_jobs=n_jobs)
+    return sum_over_groups(folds, add_excess, n_jobs=n_jobs)
 
 
 def _null_pairs(n_null: int, n_features: int) -> list[tuple[int, int, np.ufunc]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -33,11 +33,17 @@ class RowGroups:
 
     matrix: Matrix
     rows: Sequence[Ints]
+    #: degrees of freedom that every group bears of covariates, whose slopes are estimated once per condition
+    lost: float = 0.0
 
     def unit_columns(self, where: slice, /) -> list[Floats]:
         """Columns within every group, centred and of length one, so that their products are correlations."""
         block = dense64(self.matrix[:, where])
         return [_unit_length(block[rows]) for rows in self.rows]
+
+    def variances(self) -> list[float]:
+        """Variance of Fisher z in every group."""
+        return [1 / (rows.size - 3 - self.lost) for rows in self.rows]
 
 
 def sum_over_correlation_blocks(
@@ -52,20 +58,33 @@ def sum_over_correlation_blocks(
     `work` gets the Fisher z of all groups in a block (groups × rows × columns) and whether the block is on the
     diagonal, and returns what it adds to the features of the rows and of the columns, features being last.
     """
-    from joblib import Parallel, delayed
-
-    n_features = conditions[0].matrix.shape[1]
     sizes = np.array([rows.size for condition in conditions for rows in condition.rows])
     limit = (1 - CORRELATION_MARGIN / sizes)[:, None, None]
 
-    def add(correlate: Correlate, first: slice, second: slice) -> tuple[Floats, Floats]:
-        z = correlate(first, second)
-        np.clip(z, -limit, limit, out=z)
-        return work(np.arctanh(z, out=z), first == second)
+    def add(correlations: Floats, diagonal: bool) -> tuple[Floats, Floats]:
+        np.clip(correlations, -limit, limit, out=correlations)
+        return work(np.arctanh(correlations, out=correlations), diagonal)
 
-    total: Floats = np.zeros(0)
     is_read = isinstance(conditions[0].matrix, Chunked)
     source = _correlations_read(conditions) if is_read else _correlations_in_memory(conditions)
+    return sum_over_blocks(source, add, conditions[0].matrix.shape[1], n_jobs=n_jobs)
+
+
+def sum_over_blocks(
+    source: Iterable[tuple[Correlate, list[BlockPair]]],
+    work: Callable[[Floats, bool], tuple[Floats, Floats]],
+    n_features: int,
+    /,
+    *,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Sum over features what `work` returns for the numbers of every block of a source."""
+    from joblib import Parallel, delayed
+
+    def add(correlate: Correlate, first: slice, second: slice) -> tuple[Floats, Floats]:
+        return work(correlate(first, second), first == second)
+
+    total: Floats = np.zeros(0)
     with Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:
         for correlate, pairs in source:
             # products of blocks are too small for threads of BLAS; whole blocks are computed concurrently instead
@@ -79,23 +98,27 @@ def sum_over_correlation_blocks(
     return total
 
 
+def feature_ranges(n_features: int, bytes_per_feature: int, /) -> list[slice]:
+    """Split features into ranges of whole blocks that fit in memory as dense columns."""
+    width = MAX_BLOCK_FEATURES * budget.count(MAX_BLOCK_FEATURES * bytes_per_feature)
+    return [slice(start, min(start + width, n_features)) for start in range(0, n_features, width)]
+
+
 def _correlations_in_memory(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correlate, list[BlockPair]]]:
     """Iterate over pairs of wide ranges of features, made dense two at a time, and the blocks within them."""
-    n_features = conditions[0].matrix.shape[1]
-    bytes_per_block = 8 * MAX_BLOCK_FEATURES * max(condition.matrix.shape[0] for condition in conditions)
-    width = MAX_BLOCK_FEATURES * budget.count(bytes_per_block)
-    ranges = [slice(start, min(start + width, n_features)) for start in range(0, n_features, width)]
+    n_obs = max(condition.matrix.shape[0] for condition in conditions)
+    ranges = feature_ranges(conditions[0].matrix.shape[1], 8 * n_obs)
     for number, rows in enumerate(ranges):
         left = [x for condition in conditions for x in condition.unit_columns(rows)]
         for columns in ranges[number:]:
             right = left
             if columns != rows:
                 right = [x for condition in conditions for x in condition.unit_columns(columns)]
-            yield partial(_multiplied, left, right, rows.start, columns.start), _block_pairs(rows, columns)
+            yield partial(_multiplied, left, right, rows.start, columns.start), block_pairs(rows, columns)
 
 
 def _multiplied(left: list[Floats], right: list[Floats], row: int, column: int, first: slice, second: slice) -> Floats:
-    i, j = _relative(first, row), _relative(second, column)
+    i, j = relative(first, row), relative(second, column)
     correlations = np.empty((len(left), i.stop - i.start, j.stop - j.start))
     for x, y, correlation in zip(left, right, correlations, strict=True):
         np.matmul(x[:, i].T, y[:, j], out=correlation)
@@ -124,7 +147,7 @@ def _correlations_read(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correl
             products -= np.outer(n * mean[band], mean[start:])
             products *= scale[band, None]
             products *= scale[start:]
-        yield partial(_sliced, correlations, start), _block_pairs(band, slice(start, n_features))
+        yield partial(_sliced, correlations, start), block_pairs(band, slice(start, n_features))
         start = band.stop
 
 
@@ -134,11 +157,11 @@ def _products_of_band(band: slice, block: Matrix, _: int, __: Ints) -> Floats:
 
 
 def _sliced(correlations: list[Floats], start: int, first: slice, second: slice) -> Floats:
-    i, j = _relative(first, start), _relative(second, start)
+    i, j = relative(first, start), relative(second, start)
     return np.stack([correlation[i, j] for correlation in correlations])
 
 
-def _block_pairs(rows: slice, columns: slice) -> list[BlockPair]:
+def block_pairs(rows: slice, columns: slice, /) -> list[BlockPair]:
     """Split two ranges of features into pairs of blocks on and above the diagonal."""
     return [
         (first, second)
@@ -152,7 +175,8 @@ def _split(where: slice) -> list[slice]:
     return [slice(start, min(start + MAX_BLOCK_FEATURES, where.stop)) for start in starts]
 
 
-def _relative(where: slice, start: int) -> slice:
+def relative(where: slice, start: int, /) -> slice:
+    """Count the places of a range of features from `start` on."""
     return slice(where.start - start, where.stop - start)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays.affine import ROUNDING, Affine, inverse
+from ..arrays.count_correlations import CountCorrelations
 from ..arrays.gram_stats import GramStats
 from ..arrays.ops import dense64, mean_and_variance
 from ..arrays.row_chunks import Chunked
@@ -21,7 +22,7 @@ class Columns:
     With `within`, the columns are standardised over all parts together.
     """
 
-    parts: tuple[Affine | GramStats, ...]
+    parts: tuple[Affine | GramStats | CountCorrelations, ...]
     within: bool = False
 
     @property

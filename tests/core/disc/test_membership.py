@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from diffnb.core.arrays.count_moments import Counts
 from diffnb.core.disc.membership import (
     Correlations,
     Members,
@@ -11,6 +12,7 @@ from diffnb.core.disc.membership import (
     labels_of,
     local_fdr,
     refine,
+    related,
     seeds_of,
 )
 
@@ -54,6 +56,16 @@ def test_correlations_within_samples_ignore_levels_of_samples(rng):
     weights = np.ones(5)
     found = [Correlations.of(m, samples).times(weights) for m in (x, shifted)]
     np.testing.assert_allclose(*found, atol=1e-8)
+
+
+def test_correlations_of_counts_are_the_corrected_ones(rng):
+    """Depth and counting noise aside, the two features are the same."""
+    rate = rng.lognormal(0, 0.8, size=(4000, 1)) * np.ones(6)
+    size = rng.uniform(0.5, 2, size=4000)
+    counts = Counts(rng.poisson(size[:, None] * rate).astype(float), size)
+    (corrected,), (plain,) = related([counts]), related([counts.matrix])
+    pair = np.array([0.0, 1, 0, 0, 0, 0])
+    assert corrected.times(pair)[0] > 0.9 > plain.times(pair)[0] + 0.2
 
 
 def test_a_constant_feature_correlates_with_nothing(rng):

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from reference import disc as plain
 
+from diffnb.core.arrays.count_correlations import count_correlations, shrinkage_noise
+from diffnb.core.arrays.count_moments import Counts, fit_damping
+from diffnb.core.disc.algorithm import fit_walks, refit
+from diffnb.core.disc.feature_graph import feature_walk
 from diffnb.core.disc.permutable import as_permutable
 from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
+from diffnb.core.spectral.points import Columns
 
 N_OBS, N_FEATURES = (30, 45), 12
 K, D = 3, 3
@@ -88,3 +93,44 @@ def test_conditions_of_the_original_labels_have_the_sigma_of_the_fit(conditions,
     rows = [np.arange(30), np.arange(30, 75)]
     found = as_permutable(conditions, "labels").sigma(rows, settings())
     np.testing.assert_allclose(found, refit(matrices, settings()).sigma, rtol=1e-10)
+
+
+class TestCounts:
+    @pytest.fixture
+    def counts(self, rng):
+        found = []
+        for n, depth in zip(N_OBS, (2.0, 4.0), strict=True):
+            log_z = 0.6 * rng.normal(size=(n, N_FEATURES)) + 1
+            log_z[:, :5] += 0.6 * rng.normal(size=(n, 1))
+            size = depth * rng.lognormal(0, 0.3, size=n)
+            found.append(Counts(rng.poisson(size[:, None] * np.exp(log_z)).astype(float), size))
+        return found
+
+    @pytest.fixture
+    def of_any_type(self, any_array_type, counts):
+        whole = any_array_type(np.concatenate([c.matrix for c in counts]))
+        return [Counts(whole[: N_OBS[0]], counts[0].size), Counts(whole[N_OBS[0] :], counts[1].size)]
+
+    @pytest.mark.parametrize("null", ["labels", "connectivity"])
+    def test_conditions_of_the_original_labels_have_the_sigma_of_the_fit(self, of_any_type, counts, null):
+        rows = np.split(np.arange(sum(N_OBS)), [N_OBS[0]])
+        ours = as_permutable(of_any_type, null).sigma(rows, settings("within"))
+        np.testing.assert_allclose(ours, refit(counts, settings("within")).sigma, atol=1e-9)
+
+    def test_correlations_are_estimated_again_from_the_permuted_counts(self, of_any_type, counts, rng):
+        rows = np.split(rng.permutation(sum(N_OBS)), [N_OBS[0]])
+        both = Counts(np.concatenate([c.matrix for c in counts]), np.concatenate([c.size for c in counts]))
+        damping = fit_damping(counts)
+        noise = shrinkage_noise(counts, damping)
+        points = [Columns((count_correlations([both[r]], damping, noise=noise),), within=True) for r in rows]
+        expected = fit_walks([feature_walk(c, settings().graph) for c in points], settings()).sigma
+        np.testing.assert_allclose(as_permutable(of_any_type, "labels").sigma(rows, settings()), expected, atol=1e-9)
+
+    def test_shifts_and_scales_of_a_condition_do_not_enter_under_the_null_of_connectivity(self, rng):
+        z = rng.gamma(2.0, 0.5, size=(2000, N_FEATURES))
+        factors = np.linspace(0.5, 5, N_FEATURES)
+        given = [Counts(rng.poisson(20 * z[:1000] * f).astype(float), np.ones(1000)) for f in (1.0, factors)]
+        rows = np.split(rng.permutation(2000), [1000])
+        connected = as_permutable(given, "connectivity").sigma(rows, settings())
+        mixed = as_permutable(given, "labels").sigma(rows, settings())
+        assert connected[:, 0].max() < mixed[:, 0].max()

@@ -173,7 +173,7 @@ def test_eight_observations_are_enough(rng):
     [(7, 50, 0), (8, 50, 2), (39, 50, 2), (40, 50, 4), (160, 50, 8), (160, 6000, 4), (160, 1, 0)],
 )
 def test_more_observations_are_split_into_more_folds(n_obs, n_features, n_folds):
-    assert module._n_folds(n_obs, n_features) == n_folds
+    assert module.n_folds_for(n_obs, n_features) == n_folds
 
 
 def test_few_features_get_more_null_values_from_repeated_folds():
