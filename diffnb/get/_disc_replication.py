@@ -37,10 +37,10 @@ def disc_replication(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     One row per condition and vector, condition, and condition and named group; columns `group` (the condition), `kind`,
     `component` (from 1, for vectors), `feature_group` (for groups), `replication`, `chance` (median of the
     permutations), `chance_95`, `replicates`, `n_splits` and `n_samples`. `replication` is, for `kind` `"vector"`,
-    the |cosine|; for `"partition"`, the adjusted Rand index of all groups; for `"feature_group"`, the share of members
-    that halves have in common, corrected for that of random sets (Cohen's κ), where each half selects as many features
-    at the place of the group as the group has. Empty where nothing was computed: without `sample_key`, with fewer than
-    four samples, or (if each sample belongs to one condition) without a named group.
+    the absolute cosine; for `"partition"`, the adjusted Rand index of all groups; for `"feature_group"`, the share of
+    members that halves have in common, corrected for that of random sets (Cohen's κ), where each half selects as many
+    features at the place of the group as the group has. Empty where nothing was computed: without `sample_key`, with
+    fewer than four samples, or (if each sample belongs to one condition) without a named group.
 
     Examples
     --------

@@ -95,6 +95,7 @@ def test_observations_are_drawn_on_the_selected_embedding(toy, rng):
     assert 'dn.pl.disc_observations(adata, group="A", basis="X_umap")' in panel.code
 
 
+@pytest.mark.filterwarnings("ignore:neighbouring rows are alike")  # frames of a single subject
 @pytest.mark.parametrize(
     ("data", "line"),
     [

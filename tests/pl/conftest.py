@@ -49,7 +49,8 @@ def pixels():
 @pytest.fixture(scope="package")
 def parcels():
     adata = dn.datasets.nback_fmri(n_subjects=1, n_blocks=1)
-    dn.tl.disc(adata, "condition", n_components=3)
+    with pytest.warns(UserWarning, match="neighbouring rows are alike"):
+        dn.tl.disc(adata, "condition", n_components=3)
     return adata
 
 
