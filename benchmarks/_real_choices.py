@@ -1,9 +1,9 @@
 """Part `choices` of `real.py`: the number of features that SPARDA chooses, and what it reports about it.
 
-Rules were settled on the seeds 0 to 4; seeds here begin at 10. Planted sets are real control cells of Kang et al.,
-split at random, in which a module of genes was changed in one half: counts of its genes thinned to a half (`shifted`)
-or by a different share each (`unequally shifted`), or values rearranged between cells so that the genes co-vary
-(`connected`), which leaves every single gene as it was.
+Rules were settled on sets made in the same way with the seeds 0 to 2; seeds here begin at 10. Planted sets are real
+control cells of Kang et al., split at random, in which a module of genes was changed in one half: counts of its genes
+thinned to a half (`shifted`) or by a different share each (`unequally shifted`), or values rearranged between cells so
+that the genes co-vary (`connected`), which leaves every single gene as it was.
 """
 
 from __future__ import annotations
