@@ -34,6 +34,8 @@ PLANTED = (
 MIN_SHARE_OF_CELLS = 0.1
 #: correlation of a gene with the factor of its module
 LOADING = 0.7
+#: draws of 600 cells for the gap statistic
+N_DRAWS_OF_CELLS = 4
 HEAD = ["data", "seed", "chosen", "planted found", "others", "held-out p", "report"]
 
 
@@ -122,9 +124,12 @@ def report(seeds: int) -> None:
 
 def clusters() -> None:
     """Choose clusters of genes by the gap statistic, on real cells and on simulated ones with 18 clusters."""
-    rows = []
-    some = np.random.default_rng(FIRST_SEED).choice(6000, 600, replace=False)
-    for name, adata in {"interferon, 600 cells": interferon()[some], "two types": dn.datasets.two_types()}.items():
+    rows, stimulated = [], interferon()
+    sets = {"interferon, all cells": stimulated, "two types": dn.datasets.two_types()}
+    for seed in range(FIRST_SEED, FIRST_SEED + N_DRAWS_OF_CELLS):
+        drawn = np.random.default_rng(seed).choice(stimulated.n_obs, 600, replace=False)
+        sets[f"interferon, 600 cells, seed {seed}"] = stimulated[drawn]
+    for name, adata in sets.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             dn.tl.informed_distance(adata := adata.copy())
