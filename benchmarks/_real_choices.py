@@ -1,9 +1,9 @@
 """Part `choices` of `real.py`: the number of features that SPARDA chooses, and what it reports about it.
 
-Rules were settled on the seeds 0 to 4; seeds here begin at 10. Planted sets are real control cells of Kang et al.,
-split at random, in which a module of genes was changed in one half: counts of its genes thinned to a half (`shifted`)
-or by a different share each (`unequally shifted`), or values rearranged between cells so that the genes co-vary
-(`connected`), which leaves every single gene as it was.
+Rules were settled on sets made in the same way with the seeds 0 to 2; seeds here begin at 10. Planted sets are real
+control cells of Kang et al., split at random, in which a module of genes was changed in one half: counts of its genes
+thinned to a half (`shifted`) or by a different share each (`unequally shifted`), or values rearranged between cells so
+that the genes co-vary (`connected`), which leaves every single gene as it was.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ PLANTED = (
 MIN_SHARE_OF_CELLS = 0.1
 #: correlation of a gene with the factor of its module
 LOADING = 0.7
+#: draws of 600 cells for the gap statistic
+N_DRAWS_OF_CELLS = 4
 HEAD = ["data", "seed", "chosen", "planted found", "others", "held-out p", "report"]
 
 
@@ -122,9 +124,12 @@ def report(seeds: int) -> None:
 
 def clusters() -> None:
     """Choose clusters of genes by the gap statistic, on real cells and on simulated ones with 18 clusters."""
-    rows = []
-    some = np.random.default_rng(FIRST_SEED).choice(6000, 600, replace=False)
-    for name, adata in {"interferon, 600 cells": interferon()[some], "two types": dn.datasets.two_types()}.items():
+    rows, stimulated = [], interferon()
+    sets = {"interferon, all cells": stimulated, "two types": dn.datasets.two_types()}
+    for seed in range(FIRST_SEED, FIRST_SEED + N_DRAWS_OF_CELLS):
+        drawn = np.random.default_rng(seed).choice(stimulated.n_obs, 600, replace=False)
+        sets[f"interferon, 600 cells, seed {seed}"] = stimulated[drawn]
+    for name, adata in sets.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             dn.tl.informed_distance(adata := adata.copy())

@@ -52,7 +52,8 @@ class FeatureCount:
                 "Held-out observations differ no more than with permuted labels, whatever the number of features"
                 f" (p = {self.pval:.2g}): the features selected may be chance alone."
             )
-        if self.rising:
+        # chance rises with the number of features, too, and then nothing is known to differ
+        if self.rising and not self.by_chance:
             share, p = 100 * MIN_SHARE_OF_RISING_CRITERION, int(self.choice.candidates[-1])
             sentences.append(
                 f"n_features={self.choice.value:,} reaches {share:.0f} % of the largest held-out divergence, which"

@@ -3,7 +3,8 @@ import pytest
 
 from diffnb.core.sparda.cross_validation import CrossValidation
 from diffnb.core.sparda.fit import SpardaOptions, fit_sparda
-from diffnb.core.sparda.n_features import choose_n_features
+from diffnb.core.sparda.n_features import FeatureCount, choose_n_features
+from diffnb.core.stats.choices import limited
 
 KS = np.array([1, 2, 4, 8])
 
@@ -85,6 +86,11 @@ class TestChance:
         assert found.by_chance
         assert found.misleading
         assert "no more than with permuted labels" in found.describe()
+
+    def test_never_stands_beside_the_claim_that_almost_all_features_differ(self):
+        found = FeatureCount(2, limited(4, 1, 5), rising=True, pval=0.4)
+        assert "permuted labels" in found.describe()
+        assert "differ, and no number" not in found.describe()
 
     def test_is_excluded_by_a_difference(self):
         found = choose_n_features(KS, validated([0.5, 0.9, 0.6, 0.5], chance=0.1))
