@@ -14,7 +14,6 @@ from ._controls import Control, checkbox, dropdown, integer_field, integer_or_au
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 
-
 #: what the panel says about the number of open gates
 EDGE_TEXTS = {
     "none": "{open} of {features} gates are open.",

@@ -196,7 +196,16 @@ def assert_same(found, expected):
 
 
 #: tools that stand for their family in every chunking; the others meet one, and each the next
-FIRST = ("meta_features", "feature_change", "dufs", "informed", "local, shared", "local, plain", "laplacian_score", "diverse_features")
+FIRST = (
+    "meta_features",
+    "feature_change",
+    "dufs",
+    "informed",
+    "local, shared",
+    "local, plain",
+    "laplacian_score",
+    "diverse_features",
+)
 MET = [(name, chunks, kind) for name in FIRST for chunks in CHUNKS for kind in ("dense", "sparse")]
 MET += [
     (name, list(CHUNKS)[number % 3], ("dense", "sparse")[number % 2])
