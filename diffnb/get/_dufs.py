@@ -126,10 +126,10 @@ def diverse_features(adata: AnnData, *, key: str = "diverse_features") -> pd.Dat
     Examples
     --------
     >>> import diffnb as dn
-    >>> adata = dn.datasets.two_moons(3)
-    >>> dn.tl.diverse_features(adata, n_features=2)
-    >>> sorted(dn.get.diverse_features(adata).index[:2])
-    ['moon_x', 'moon_y']
+    >>> adata = dn.datasets.newly_connected(n_obs=200)
+    >>> dn.tl.diverse_features(adata, n_features=20)
+    >>> dn.get.diverse_features(adata)["rank"].iloc[:3].tolist()
+    [1, 2, 3]
     """
     keys = DiverseFeaturesKeys(key)
     entry(adata, keys)

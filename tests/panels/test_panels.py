@@ -336,11 +336,8 @@ def test_every_control_has_a_label_and_a_tooltip(name, adata):
     panel = getattr(dn.panels, name)(adata)
     for control in panel.controls.values():
         assert control.widget.description, control.name
-        assert (
-            control.widget.tooltip
-            or control.name in ("scorecard", "laplacian_score", "diverse_features")
-            or name == "compare"
-        )
+        others = ("scorecard", "laplacian_score", "diverse_features")
+        assert control.widget.tooltip or control.name in others or name == "compare"
 
 
 def test_the_condition_with_the_largest_sigma_is_shown_first(adata):

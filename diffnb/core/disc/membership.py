@@ -96,7 +96,7 @@ def related(matrices: Sequence[Matrix], samples: Sequence[Ints] = (), /) -> list
     """Return the correlations of every condition, within samples where they are given; corrected ones of counts."""
     if isinstance(matrices[0], Counts):
         return [Correlations.known(c.inner() / c.n_obs, c.n_obs) for c in as_points(matrices, "within")]
-    within = samples or [None] * len(matrices)
+    within: Sequence[Ints | None] = samples or [None] * len(matrices)
     return [Correlations.of(x, codes) for x, codes in zip(matrices, within, strict=True)]
 
 
