@@ -60,8 +60,8 @@ def warn_of_depth(adata: AnnData, data: Pulled, groupby: str) -> None:
     log.warn(
         f"conditions differ in depth by a factor of {found.ratio:.2f} (mean total counts: {depths}; p ="
         f" {found.pval:.1g}). Depth alone looks like a difference in mean, spread, distribution and connectivity."
-        f" Match it first: dn.pp.match_depth(adata, {groupby!r}), then normalise again. Where only correlations"
-        " matter, counts=… corrects them instead and keeps all counts."
+        f" Match it first: dn.pp.match_depth(adata, {groupby!r}), then normalise again. For the connectivity"
+        " column of the scorecard alone, counts=… corrects correlations instead and keeps all counts."
     )
 
 

@@ -86,6 +86,7 @@ def disc(
         ... The graph of every condition is made of these correlations ρ, with squared distances 2(1 − ρ); `layer`,
         `metric` and `standardize` do not change it. Correlations are shrunk towards zero by what may be
         noise, to half at two standard errors, and features that vary too little beyond counting noise are excluded.
+        Where depths differ, the shallower condition remains noisier: match depth first, and name the matched counts.
     mask_var
     question
         `"relations"`: which features are connected in one condition only, whatever their levels and spreads do; every
