@@ -13,12 +13,16 @@ from _tools import table
 import diffnb as dn
 
 #: genes that interferon induces by common knowledge, whatever these data say
-KNOWN = frozenset(
-    "APOBEC3A BST2 CCL2 CCL8 CMPK2 CXCL10 CXCL11 CXCL9 DDX58 DDX60 DTX3L EIF2AK2 EPSTI1 GBP1 GBP2 GBP4 GBP5 HERC5 HERC6"
-    " IDO1 IFI16 IFI27 IFI35 IFI44 IFI44L IFI6 IFIH1 IFIT1 IFIT2 IFIT3 IFIT5 IFITM1 IFITM2 IFITM3 IRF1 IRF7 IRF9 ISG15"
-    " ISG20 LAP3 LY6E MX1 MX2 NMI OAS1 OAS2 OAS3 OASL PARP14 PARP9 PLSCR1 PSMB9 PSME2 RSAD2 RTP4 SAMD9 SAMD9L SERPING1"
-    " SOCS1 SP100 SP110 STAT1 STAT2 TNFSF10 TNFSF13B TRIM22 TYMP UBE2L6 USP18 XAF1".split()
-)
+# fmt: off
+KNOWN = frozenset((
+    "APOBEC3A", "BST2", "CCL2", "CCL8", "CMPK2", "CXCL10", "CXCL11", "CXCL9", "DDX58", "DDX60", "DTX3L", "EIF2AK2",
+    "EPSTI1", "GBP1", "GBP2", "GBP4", "GBP5", "HERC5", "HERC6", "IDO1", "IFI16", "IFI27", "IFI35", "IFI44",
+    "IFI44L", "IFI6", "IFIH1", "IFIT1", "IFIT2", "IFIT3", "IFIT5", "IFITM1", "IFITM2", "IFITM3", "IRF1", "IRF7",
+    "IRF9", "ISG15", "ISG20", "LAP3", "LY6E", "MX1", "MX2", "NMI", "OAS1", "OAS2", "OAS3", "OASL", "PARP14",
+    "PARP9", "PLSCR1", "PSMB9", "PSME2", "RSAD2", "RTP4", "SAMD9", "SAMD9L", "SERPING1", "SOCS1", "SP100", "SP110",
+    "STAT1", "STAT2", "TNFSF10", "TNFSF13B", "TRIM22", "TYMP", "UBE2L6", "USP18", "XAF1",
+))
+# fmt: on
 MONOCYTES = ("LYZ", "CD14", "S100A8", "S100A9", "FCN1", "CST3", "TYROBP", "FCER1G")
 LYMPHOCYTES = ("CD3D", "CD3E", "MS4A1", "CD79A", "NKG7", "GNLY", "CD8A", "CD19")
 #: t of the shift between conditions from which on a gene counts as induced in these cells
@@ -87,6 +91,10 @@ def report(seeds: int) -> None:
     every = cells()
     chosen = monocytes(every)
     rows = [["conditions", *row] for row in groups(chosen, "condition")]
+    # rules were settled on the first half of the cells; the second one is the report
+    order = np.random.default_rng(0).permutation(chosen.n_obs)
+    for number, half in enumerate(np.array_split(order, 2), start=1):
+        rows += [[f"conditions, half {number} of the cells", *row] for row in groups(chosen[half].copy(), "condition")]
     for seed in range(min(seeds, 3)):
         control = chosen[chosen.obs["condition"] == "control"].copy()
         half = np.random.default_rng(seed).permutation(control.n_obs) < control.n_obs // 2

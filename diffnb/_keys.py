@@ -108,6 +108,10 @@ class DiscKeys(Keys):
         """Name the `var` columns that hold the feature groups, one per condition."""
         return unique([f"{self.key}_{plain(group)}" for group in groups])
 
+    def nested_groups(self, groups: Sequence[str]) -> list[str]:
+        """Name the `var` columns that hold subgroups, one per condition."""
+        return unique([f"{self.key}_{plain(group)}_nested" for group in groups])
+
     def columns(
         self, groups: Sequence[str], n_vectors: int, *, stability: bool, spread: bool, membership: bool = False
     ) -> dict[str, dict[str, str]]:
@@ -229,6 +233,15 @@ class DufsKeys(Keys):
     key: str = "dufs"
     made_by: ClassVar[str] = "tl.dufs(adata)"
     entries: ClassVar[tuple[str, ...]] = ("training", "scale", "params")
+
+
+@dataclass(frozen=True, slots=True)
+class DiverseFeaturesKeys(Keys):
+    """`tl.diverse_features`: `var` with the selection, `varm` with smoothness, unexplained share and rank."""
+
+    key: str = "diverse_features"
+    made_by: ClassVar[str] = "tl.diverse_features(adata)"
+    entries: ClassVar[tuple[str, ...]] = ("params", "n_selected")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from .depth import MATCHED, counts_of, totals_of, warn_of_depth
 from .light import adopt, light_copy
 from .params import ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
+from .series import row_autocorrelation, warn_of_series
 from .write import Results, add, set_var_column, store
 
 __all__ = [
@@ -27,8 +28,10 @@ __all__ = [
     "pull",
     "pull_all",
     "replayed",
+    "row_autocorrelation",
     "set_var_column",
     "store",
     "totals_of",
     "warn_of_depth",
+    "warn_of_series",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,22 @@ from anndata import AnnData
 from .. import _logging as log
 from .. import _validate as validate
 from ..core.arrays.ops import ColumnSummary, column_summaries, take_columns, take_rows
+from ..core.arrays.residuals import CovariateDesign, covariate_designs
+from ..core.arrays.residuals import residuals as residuals_of
 from ..core.arrays.row_chunks import Chunked, chunked, is_dask
 from ..core.typing import Bools, Floats, Ints, Matrix
+from .covariates import (
+    check_strata,
+    check_within_conditions,
+    check_within_samples,
+    joined,
+    read_covariates,
+    read_strata,
+)
 
 MIN_OBS_PER_CONDITION = 3
+#: share of the range of a feature within conditions below which residuals are rounding
+MIN_RANGE_LEFT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +46,17 @@ class Pulled:
     samples: list[Ints]
     sample_names: list[str]
     n_constant: int
+    #: per condition, observations × columns of the covariates (empty without them, and where they are taken out)
+    covariates: list[Floats] = field(default_factory=list)
+    #: per condition, the code of the stratum of each row (empty without `permute_within`)
+    strata: list[Ints] = field(default_factory=list)
+    #: features that were excluded because too few observations of a condition show them
+    n_rare: int = 0
 
     @property
     def n_features(self) -> int:
         """Number of features that are used."""
         return int(self.kept.sum())
-
-    def without(self, excluded: Bools) -> Pulled:
-        """Exclude some of the features that are used."""
-        kept = self.kept.copy()
-        kept[np.flatnonzero(kept)[excluded]] = False
-        return replace(self, matrices=[take_columns(x, ~excluded) for x in self.matrices], kept=kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +83,17 @@ def pull(
     layer: str | None = None,
     mask_var: str | Sequence[bool] | Bools | None = None,
     sample_key: str | None = None,
+    covariates: Sequence[str] | str | None = None,
+    residuals: bool = True,
+    permute_within: str | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
+    min_seen: Callable[[int], int] | None = None,
 ) -> Pulled:
-    """Validate, and read one matrix per condition without constant and masked features."""
+    """Validate, and read one matrix per condition without constant and masked features.
+
+    `min_seen` says in how many observations of a condition, given their number, a feature has to be seen. Covariates
+    are taken out of the matrices, or returned beside them with `residuals=False`.
+    """
     validate.tables_in_memory(adata)
     categories = validate.conditions(adata, groupby)
     chosen = validate.chosen_groups(categories, groupby, groups)
@@ -83,15 +103,32 @@ def pull(
     source = _source(adata, layer)
     matrices = [take_columns(take_rows(source, r), kept) for r in rows]
     shown = [f"condition {group!r}" for group in chosen]
-    matrices, kept, n_constant = _varying(matrices, kept, np.asarray(adata.var_names), shown)
+    names, samples = np.asarray(adata.var_names), [codes[r] for r in rows] if codes is not None else []
+    found = read_covariates(adata, covariates, rows=rows, taken=(groupby, sample_key))
+    check_within_conditions(found, rows, shown)
+    strata = read_strata(adata, permute_within, rows)
+    if strata:
+        check_strata(strata, samples, str(permute_within), sample_key)
+    matrices, kept, n_constant = _varying(matrices, kept, names, shown)
+    matrices, kept, n_rare = _frequent(matrices, kept, min_seen) if min_seen else (matrices, kept, 0)
+    values = [joined(found, r) for r in rows] if found else []
+    if values and residuals:
+        designs = covariate_designs(values, units=samples)
+        if sample_key is not None:
+            check_within_samples(found, [own.within for own in designs], sample_key)
+        matrices, kept, n_explained = _without_covariates(matrices, designs, kept, names)
+        n_constant += n_explained
     return Pulled(
         matrices=matrices,
         groups=chosen,
         rows=rows,
         kept=kept,
-        samples=[codes[r] for r in rows] if codes is not None else [],
+        samples=samples,
         sample_names=sample_names,
         n_constant=n_constant,
+        n_rare=n_rare,
+        covariates=[] if residuals else values,
+        strata=strata,
     )
 
 
@@ -101,6 +138,7 @@ def pull_all(
     layer: str | None = None,
     use_rep: str | None = None,
     mask_var: str | Sequence[bool] | Bools | None = None,
+    covariates: Sequence[str] | str | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
 ) -> PulledAll:
     """Validate, and read all observations, for methods without conditions."""
@@ -117,7 +155,14 @@ def pull_all(
         shown = f"use_rep={use_rep!r}"
         matrix, names = _representation(adata, use_rep, layer, mask_var)
         kept = np.ones(matrix.shape[1], dtype=bool)
+    rows = [np.arange(adata.n_obs)]
+    found = read_covariates(adata, covariates, rows=rows)
+    check_within_conditions(found, rows, ["adata"])
     (matrix,), kept, n_constant = _varying([matrix], kept, names, [shown])
+    if found:
+        designs = covariate_designs([joined(found, rows[0])])
+        (matrix,), kept, n_explained = _without_covariates([matrix], designs, kept, names)
+        n_constant += n_explained
     return PulledAll(matrix=matrix, kept=kept, n_constant=n_constant)
 
 
@@ -239,6 +284,46 @@ def _varying(matrices: list[Matrix], kept: Bools, names: Any, shown: Sequence[st
     kept[np.flatnonzero(kept)[~varying]] = False
     _warn_constant(n_constant, names[~varying], int(kept.sum()))
     return [take_columns(m, varying) for m in matrices], kept, n_constant
+
+
+def _without_covariates(
+    matrices: list[Matrix], designs: Sequence[CovariateDesign], kept: Bools, names: Any
+) -> tuple[list[Matrix], Bools, int]:
+    """Take covariates out, and exclude features of which nothing is left."""
+    before = _ranges(matrices)
+    matrices = residuals_of(matrices, designs)
+    left = _ranges(matrices) > MIN_RANGE_LEFT * before
+    n_explained = int((~left).sum())
+    if not n_explained:
+        return matrices, kept, 0
+    excluded = names[kept][~left]
+    kept = kept.copy()
+    kept[np.flatnonzero(kept)[~left]] = False
+    if kept.sum() < 2:
+        raise ValueError("the covariates explain all features: nothing is left to compare.")
+    listed = validate.quoted([str(n) for n in excluded], limit=3)
+    log.warn(
+        f"{n_explained} feature{'s' * (n_explained != 1)} left out that the covariates explain ({listed});"
+        " their results are NaN."
+    )
+    return [take_columns(m, left) for m in matrices], kept, n_explained
+
+
+def _ranges(matrices: Sequence[Matrix]) -> Floats:
+    """Return the largest range of every feature in a condition."""
+    return np.asarray(np.max([summary.high - summary.low for summary in column_summaries(matrices)], axis=0))
+
+
+def _frequent(matrices: list[Matrix], kept: Bools, min_seen: Callable[[int], int]) -> tuple[list[Matrix], Bools, int]:
+    """Exclude features that are seen in too few observations of a condition."""
+    found = zip(matrices, column_summaries(matrices), strict=True)
+    rare = np.any([summary.n_seen(x.shape[0]) < min_seen(x.shape[0]) for x, summary in found], axis=0)
+    n_rare = int(rare.sum())
+    if not n_rare:
+        return matrices, kept, 0
+    kept = kept.copy()
+    kept[np.flatnonzero(kept)[rare]] = False
+    return [take_columns(x, ~rare) for x in matrices], kept, n_rare
 
 
 def _refuse_not_finite(summary: ColumnSummary, names: Any, shown: str) -> None:

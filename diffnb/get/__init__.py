@@ -1,13 +1,14 @@
 """Results as tidy tables."""
 
-from ._candidates import candidate_conditions, candidate_samples
+from ._candidates import candidate_conditions, candidate_covariates, candidate_samples
 from ._compare import compare, compare_overlap
 from ._contents import contents
 from ._disc import disc, disc_significance
 from ._disc_evidence import disc_evidence
 from ._disc_features import disc_features
 from ._disc_groups import disc_groups
-from ._dufs import dufs, dufs_training, laplacian_score
+from ._disc_replication import disc_replication
+from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
 from ._graph import disc_graph
@@ -18,6 +19,7 @@ from ._informed import (
     informed_eigenvalues,
     informed_embedding,
     informed_gap,
+    informed_summary,
 )
 from ._meta_features import meta_features
 from ._results import params, results
@@ -27,6 +29,7 @@ from ._survival import survival, survival_groups, survival_tests
 
 __all__ = [
     "candidate_conditions",
+    "candidate_covariates",
     "candidate_samples",
     "compare",
     "compare_overlap",
@@ -36,8 +39,11 @@ __all__ = [
     "disc_features",
     "disc_graph",
     "disc_groups",
+    "disc_replication",
     "disc_significance",
+    "diverse_features",
     "dufs",
+    "dufs_summary",
     "dufs_training",
     "feature_change",
     "feature_diffmap",
@@ -49,6 +55,7 @@ __all__ = [
     "informed_eigenvalues",
     "informed_embedding",
     "informed_gap",
+    "informed_summary",
     "laplacian_score",
     "meta_features",
     "params",

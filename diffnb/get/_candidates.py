@@ -1,4 +1,4 @@
-"""Columns of `obs` that could hold conditions or samples, and what to mind."""
+"""Columns of `obs` that could hold conditions, samples or covariates, and what to mind."""
 
 from __future__ import annotations
 
@@ -82,6 +82,42 @@ def candidate_samples(adata: AnnData) -> pd.DataFrame:
             counts = np.bincount(_codes(obs[name]) + 1)[1:]
             rows[str(name)] = {"levels": len(counts), "smallest": counts.min(), "largest": counts.max()}
     return pd.DataFrame.from_dict(rows, orient="index", columns=["levels", "smallest", "largest"])
+
+
+@documented_reader
+def candidate_covariates(adata: AnnData) -> pd.DataFrame:
+    """List the columns of `obs` that could be covariates: numbers that vary, and categories with few levels.
+
+    Parameters
+    ----------
+    adata
+
+    Returns
+    -------
+    One row per column without missing values; column `levels`, 0 for numbers.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.newly_connected(n_obs=200)
+    >>> adata.obs["depth"] = range(adata.n_obs)
+    >>> dn.get.candidate_covariates(adata)["levels"].to_dict()
+    {'condition': 2, 'depth': 0}
+    """
+    obs = _named_once(adata)
+    rows = {}
+    for name in obs.columns:
+        column = obs[name]
+        if not isinstance(name, str) or column.isna().any():
+            continue
+        if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+            usable, levels = bool(np.isfinite(column).all()) and column.nunique() > 1, 0
+        else:
+            levels, _ = candidates.level_count(column)
+            usable = candidates.could_be_condition(levels, len(obs))
+        if usable:
+            rows[name] = {"levels": levels}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["levels"])
 
 
 def _named_once(adata: AnnData) -> pd.DataFrame:

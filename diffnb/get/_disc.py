@@ -27,8 +27,9 @@ def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.D
     Returns
     -------
     One row per feature (and condition), in the order of `adata.var_names`; columns `group` (the condition),
-    `vector_1` …, `score`, `feature_group`, and `membership` (1 − the local false discovery rate of belonging to a
-    group), `stability` and `spread_1` … where they were computed. Excluded features are missing values.
+    `vector_1` …, `score`, `feature_group`, and, where they were computed, `subgroup` (for groups that have parts),
+    `membership` (1 − the local false discovery rate of belonging to a group), `stability` and `spread_1` ….
+    Excluded features are missing values.
 
     Examples
     --------
@@ -43,10 +44,13 @@ def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.D
     groups = [str(g) for g in found["groups"]]
     known_group("group", group, groups)
     feature_groups = dict(zip(groups, found["group_columns"], strict=True))
+    nested = dict(zip(groups, keys.nested_groups(groups), strict=True))
     tables = []
     for name in groups if group is None else [str(group)]:
         table = _values(adata, keys, name)
         table.insert(table.columns.get_loc("score") + 1, "feature_group", adata.var[feature_groups[name]].array)
+        if nested.get(name) in found.get("nested_columns", ()):
+            table.insert(table.columns.get_loc("feature_group") + 1, "subgroup", adata.var[nested[name]].astype(str))
         tables.append(labelled(table, group=name))
     return _stacked(tables)
 

@@ -1,11 +1,11 @@
-"""Tables of what `tl.dufs` and `tl.laplacian_score` found."""
+"""Tables of what `tl.dufs`, `tl.diverse_features` and `tl.laplacian_score` found."""
 
 from __future__ import annotations
 
 import pandas as pd
 from anndata import AnnData
 
-from .._keys import DufsKeys, LaplacianScoreKeys
+from .._keys import DiverseFeaturesKeys, DufsKeys, LaplacianScoreKeys
 from ._common import entry, numbered, ranked, table_of
 from ._docs import documented_reader
 
@@ -67,6 +67,77 @@ def dufs_training(adata: AnnData, *, key: str = "dufs") -> pd.DataFrame:
     """
     training = entry(adata, DufsKeys(key))["training"]
     return numbered(table_of(training, ("loss", "smoothness", "open")), "step")
+
+
+@documented_reader
+def dufs_summary(adata: AnnData, *, key: str = "dufs") -> pd.DataFrame:
+    """Read how many features DUFS selected, and whether that number is at an end of its range.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.dufs`.
+    key
+
+    Returns
+    -------
+    One row per fact; column `value`. `selected` features of `features`; `open`, those whose gate is above ½;
+    `min_features`; `scale`, the width of the kernel in the end; and `edge`: `"none"`, `"few"` where fewer gates
+    stayed open than `min_features`, or `"most"` where more than 80 % did, so that the gates do not distinguish
+    features.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_moons(10)
+    >>> dn.tl.dufs(adata)
+    >>> dn.get.dufs_summary(adata).loc["edge", "value"]
+    'none'
+    """
+    found = entry(adata, DufsKeys(key))
+    table = dufs(adata, key=key)
+    facts: dict[str, object] = {
+        "selected": int(table["selected"].sum()),
+        "features": int(table["gate"].notna().sum()),
+        "open": int(found["n_open"]),
+        "min_features": int(found["min_features"]),
+        "scale": float(found["scale"]),
+        "edge": str(found["edge"]),
+    }
+    return pd.DataFrame({"value": facts}, dtype=object)
+
+
+@documented_reader
+def diverse_features(adata: AnnData, *, key: str = "diverse_features") -> pd.DataFrame:
+    """Read the rank of every feature by smoothness and diversity.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.diverse_features`.
+    key
+
+    Returns
+    -------
+    One row per feature, the first in rank first; columns `smoothness` (from 0 to 1, the smoothest), `unexplained`
+    (share of variance that no single feature ranked before explains), `rank` (from 1) and `selected`. Excluded
+    features come last, with missing values.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_moons(3)
+    >>> dn.tl.diverse_features(adata, n_features=2)
+    >>> sorted(dn.get.diverse_features(adata).index[:2])
+    ['moon_x', 'moon_y']
+    """
+    keys = DiverseFeaturesKeys(key)
+    entry(adata, keys)
+    stored = adata.varm[keys.varm]
+    columns = {name: stored[name].to_numpy() for name in ("smoothness", "unexplained")}
+    columns["selected"] = adata.var[keys.var].to_numpy().astype(bool)
+    table = ranked(adata, columns, stored["rank"].to_numpy())
+    return table[["smoothness", "unexplained", "rank", "selected"]]
 
 
 @documented_reader

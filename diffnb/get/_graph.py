@@ -68,6 +68,8 @@ def disc_graph(
         groups=names,
         layer=params.get("layer") if layer is None else layer,
         mask_var=chosen,
+        sample_key=params.get("sample_key"),
+        covariates=params.get("covariates"),
     )
     labels = _first_groups(found)[data.kept]
     order = _by_group(labels, found)

@@ -95,6 +95,40 @@ def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
 
 
 @documented_reader
+def informed_summary(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
+    """Read the numbers of clusters and components, and how decided they are where the data chose them.
+
+    Parameters
+    ----------
+    adata
+        Annotated data after :func:`diffnb.tl.informed_distance`.
+    key
+
+    Returns
+    -------
+    Index: `n_clusters` (0 without clusters) and `n_components`. Columns: `value`; `chosen`, whether the data chose
+    it; `at_edge`, `"low"` or `"high"` if it is the first or the last number tried; `flat_from` and `flat_to`, the
+    range of numbers around it that do as well, within one standard error; and `note`, what is undecided about it.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.two_types(n_obs=60)
+    >>> dn.tl.informed_distance(adata, n_components=2)
+    >>> dn.get.informed_summary(adata)[["value", "chosen", "at_edge"]].values.tolist()
+    [[18, True, ''], [2, False, '']]
+    """
+    found = entry(adata, InformedKeys(key))
+    names = ["n_clusters", "n_components"]
+    table = pd.DataFrame({"value": [int(found[name]) for name in names]}, index=pd.Index(names, name="parameter"))
+    columns = ("at_edge", "flat_from", "flat_to", "note")
+    stored = found.get("choice", {"parameter": [], **{name: [] for name in columns}})
+    choices = table_of(stored, ("parameter", *columns)).set_index("parameter").reindex(names)
+    table["chosen"] = table.index.isin(list(stored["parameter"]))
+    return table.join(choices.fillna({"at_edge": "", "note": ""}))
+
+
+@documented_reader
 def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     """Read the gap statistic by which the number of clusters was chosen.
 

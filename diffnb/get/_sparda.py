@@ -87,6 +87,11 @@ def sparda_summary(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     divergence), `share` (of the objectives of all projections of the comparison), `n_features`, `pval` and
     `certificate` (upper bound of the objective over the objective); the last two NaN where not computed.
 
+    Where `n_features` was chosen: `at_edge`, `"low"` or `"high"` if it is the first or the last number tried;
+    `flat_from` and `flat_to`, the range of numbers around it with a held-out divergence within one standard error;
+    `held_out_pval`, of the held-out divergence against permuted labels (at least .025; NaN with `sample_key`); and
+    `note`, what is undecided about the choice, in words. Empty or NaN otherwise.
+
     Examples
     --------
     >>> import diffnb as dn
@@ -105,8 +110,15 @@ def sparda_summary(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
         {
             **{name: [getattr(row, name) for row in rows] for name in ("group", "reference", "projection")},
             **{name: flat(name) for name in ("objective", "share", "n_features", "pval", "certificate")},
+            **_choice_columns(found),
         }
     )
+
+
+def _choice_columns(found: Any) -> dict[str, Any]:
+    given = {"at_edge": "", "flat_from": np.nan, "flat_to": np.nan, "held_out_pval": np.nan, "note": ""}
+    chosen = found.get("choice", {})
+    return {name: np.asarray(chosen[name]) if name in chosen else default for name, default in given.items()}
 
 
 @documented_reader
@@ -123,7 +135,8 @@ def sparda_path(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     -------
     One row per number of features `k` (and comparison and projection); columns `group`, `reference`,
     `projection`, `k`, `objective`, `held_out` and `held_out_sd` (mean and standard deviation of the divergence
-    between held-out observations over folds; NaN where the number was given) and `chosen`.
+    between held-out observations over folds), `chance` (mean with permuted labels of held-out observations; these
+    three are NaN where the number was given) and `chosen`.
 
     Examples
     --------
@@ -137,7 +150,8 @@ def sparda_path(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     found = entry(adata, SpardaKeys(key))
     path = found["path"]
     k = np.asarray(path["k"])
-    curves = {name: np.asarray(path[name]).reshape(-1, len(k)) for name in ("objective", "held_out", "held_out_sd")}
+    names = ("objective", "held_out", "held_out_sd", "chance")
+    curves = {name: np.asarray(path[name]).reshape(-1, len(k)) for name in names if name in path}
     chosen = np.asarray(path["chosen"]).ravel()
     tables = []
     for each in _comparisons(found, None):

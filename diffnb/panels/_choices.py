@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .. import get
-from ._controls import Control, dropdown, multi_select, set_options
+from ._controls import Control, any_of, dropdown, multi_select, set_options
 
 
 def groupby(adata: AnnData, given: Mapping[str, Any]) -> Control:
@@ -98,3 +98,15 @@ def mask_var(adata: AnnData) -> Control:
     """Make the choice of a boolean column that selects the features to analyse."""
     names = [str(c) for c in adata.var.columns if pd.api.types.is_bool_dtype(adata.var[c])]
     return dropdown("mask_var", [("all", None), *((n, n) for n in names)], label="features")
+
+
+def covariates(adata: AnnData) -> Control:
+    """Make the choice of columns that are taken out: numbers, and categories with few levels."""
+    return any_of("covariates", get.candidate_covariates(adata).index.tolist(), label="take out")
+
+
+def permute_within(adata: AnnData) -> Control:
+    """Make the choice of the column within whose levels labels are permuted."""
+    found = get.candidate_covariates(adata)
+    names = found.index[found["levels"] > 0]
+    return dropdown("permute_within", [("all observations", None), *((n, n) for n in names)], label="permute within")

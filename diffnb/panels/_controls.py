@@ -122,6 +122,13 @@ def multi_select(name: str, options: Sequence[str], *, label: str | None = None)
     return Control(name, field, read, write)
 
 
+def any_of(name: str, options: Sequence[str], *, label: str | None = None) -> Control:
+    """Make a choice of any number of options; with none of them the argument is `None`."""
+    rows = min(4, max(2, len(options)))
+    field = _labelled(widgets.SelectMultiple, name, label, options=list(options), value=(), rows=rows)
+    return Control(name, field, lambda chosen: list(chosen) or None, lambda chosen: tuple(chosen or ()))
+
+
 _setting_options: ContextVar[bool] = ContextVar("diffnb_setting_options", default=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +29,8 @@ from ._controls import (
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 from ._features import RESULT, VAR
+from ._notes import Notes
+from ._replication import has_replication, replication_line
 
 #: what is asked, in words
 ASKED = {
@@ -52,6 +53,7 @@ class DiscPanel(MethodPanel):
         "question",
         "groups",
         "sample_key",
+        "covariates",
         "layer",
         "mask_var",
         "min_obs",
@@ -63,6 +65,7 @@ class DiscPanel(MethodPanel):
         "n_clusters",
         "n_permutations",
         "null",
+        "permute_within",
         "n_bootstraps",
         "random_state",
     )
@@ -81,6 +84,7 @@ class DiscPanel(MethodPanel):
             by,
             choices.groups(self.adata, by),
             choices.sample_key(self.adata),
+            choices.covariates(self.adata),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             dropdown("metric", ["euclidean", "correlation", "cosine"]),
@@ -92,6 +96,7 @@ class DiscPanel(MethodPanel):
             integer_or_auto("n_clusters"),
             integer_field("n_permutations", 0),
             dropdown("null", nulls, label="test for"),
+            choices.permute_within(self.adata),
             integer_field("n_bootstraps", 0, label="bootstraps"),
             integer_field("random_state", 0, label="seed"),
             checkbox("scorecard", label="also run the scorecard"),
@@ -113,16 +118,17 @@ class DiscPanel(MethodPanel):
 
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the controls within them."""
-        self.evidence = widgets.HTML()
+        self.evidence = Notes()
         self.group = dropdown("group", [], label="condition")
         self.basis = dropdown("basis", [], label="embedding")
         self.component = dropdown("component", [1], label="vector")
+        self.replication = widgets.HTML()
         on_user_change(self.group.widget, self._show_group)
         for control in (self.basis, self.component):
             on_user_change(control.widget, lambda: self.redraw(*self.pictures))
         layouts = [self.picture("Observations: features")] if self._layout_figure() else []
         return {
-            "Significance": widgets.VBox([self.evidence, self.picture("Significance")]),
+            "Significance": widgets.VBox([self.evidence, self.picture("Significance"), self.replication]),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(row_of(self.group), self.picture("Groups")),
             "Observations": widgets.VBox(
@@ -139,7 +145,8 @@ class DiscPanel(MethodPanel):
         calls = [self.tool_call(), Call("dn.tl.meta_features", (), {"key": self.key})]
         if self.controls["scorecard"].value:
             by = (self.controls["groupby"].value,)
-            calls.append(Call("dn.tl.scorecard", by, self.settings("groups", "sample_key", "layer", "mask_var")))
+            shared = self.settings("groups", "sample_key", "covariates", "layer", "mask_var")
+            calls.append(Call("dn.tl.scorecard", by, shared))
         return calls
 
     def read(self) -> list[Call]:
@@ -147,6 +154,8 @@ class DiscPanel(MethodPanel):
         if not self.has_results():
             return []
         tables = {"disc_significance": "significance", "disc_evidence": "evidence"}
+        if has_replication(self.adata, self.key):
+            tables["disc_replication"] = "replication"
         return [*(self.get_call(name, result) for name, result in tables.items()), self.table_call()]
 
     def table_call(self) -> Call:
@@ -192,7 +201,8 @@ class DiscPanel(MethodPanel):
         self._ask()
         if not self.has_results():
             return
-        self.evidence.value = "".join(f"<p>{html.escape(note)}.</p>" for note in self._notes())
+        self.evidence.show(self._evidence())
+        self.replication.value = replication_line(self.adata, self.key)
         first = get.disc_significance(self.adata, key=self.key).query("component == 1").set_index("group")["sigma"]
         # the condition with the largest σ has most structure of its own
         set_options(self.group, [(str(n), str(n)) for n in first.index], preferred=str(first.idxmax()))
@@ -204,11 +214,11 @@ class DiscPanel(MethodPanel):
 
     def summary(self) -> list[str]:
         """Describe the static picture, with the evidence for groups."""
-        return [*super().summary(), *(self._notes() if self.has_results() else [])]
+        return [*super().summary(), *self.evidence.notes]
 
-    def _notes(self) -> list[str]:
-        """Return the evidence of every condition."""
-        return [f"{group}: {note}" for group, note in get.disc_evidence(self.adata, key=self.key)["note"].items()]
+    def _evidence(self) -> list[str]:
+        """Return a sentence for every condition."""
+        return [f"{group}: {note}." for group, note in get.disc_evidence(self.adata, key=self.key)["note"].items()]
 
     def _show_group(self) -> None:
         """Show the selected condition."""

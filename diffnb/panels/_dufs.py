@@ -23,6 +23,7 @@ class DufsPanel(MethodPanel):
     pictured = ("Gates",)
     arguments = (
         "n_features",
+        "min_features",
         "penalty",
         "gates",
         "layer",
@@ -44,6 +45,7 @@ class DufsPanel(MethodPanel):
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             integer_or_auto("n_features", label="features to select"),
+            integer_or_auto("min_features", label="at least"),
             dropdown("penalty", penalties),
             dropdown("gates", ["deterministic", ("per sample", "per_sample"), ("per feature", "per_feature")]),
             dropdown("standardize", ["global", ("no", None)]),
@@ -55,6 +57,7 @@ class DufsPanel(MethodPanel):
             integer_field("n_restarts", 1, at_least=1),
             integer_field("random_state", 0, label="seed"),
             checkbox("laplacian_score", label="also compute the Laplacian score"),
+            checkbox("diverse_features", label="also compute diverse features (recommended for real data)"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:
@@ -66,11 +69,10 @@ class DufsPanel(MethodPanel):
         }
 
     def calls(self) -> list[Call]:
-        """Run DUFS and, if selected, the score that it is compared with."""
-        calls = [self.tool_call()]
-        if self.controls["laplacian_score"].value:
-            calls.append(Call("dn.tl.laplacian_score", (), self.settings("layer", "mask_var")))
-        return calls
+        """Run DUFS and, if selected, the methods that it is compared with."""
+        others = ("dn.tl.laplacian_score", "dn.tl.diverse_features")
+        wanted = [name for name in others if self.controls[name.rpartition(".")[2]].value]
+        return [self.tool_call(), *(Call(name, (), self.settings("layer", "mask_var")) for name in wanted)]
 
     def table_call(self) -> Call:
         """Read the gates."""

@@ -25,6 +25,7 @@ from ._controls import (
 )
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
+from ._notes import Notes
 
 #: features up to which the covariance is drawn
 MAX_COVARIANCE_FEATURES = 3000
@@ -45,6 +46,7 @@ class InformedPanel(MethodPanel):
         "n_neighbors",
         "solver",
         "eigenvalues",
+        "covariates",
         "use_rep",
         "layer",
         "mask_var",
@@ -58,6 +60,7 @@ class InformedPanel(MethodPanel):
             choices.layer(self.adata),
             dropdown("use_rep", representations, label="representation"),
             choices.mask_var(self.adata),
+            choices.covariates(self.adata),
             integer_or_auto("n_clusters"),
             integer_or_auto("n_components", label="components"),
             integer_field("n_neighbors", min(20, self.adata.n_obs), at_least=2, at_most=self.adata.n_obs),
@@ -70,6 +73,7 @@ class InformedPanel(MethodPanel):
 
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the choice of axes and colour."""
+        self.notes = Notes()
         names = [str(c) for c in self.adata.obs.columns]
         self.obs_color = dropdown("color", [*((n, n) for n in names), ("one colour", None)], label="colour")
         self.x_component, self.y_component = dropdown("x", [1], label="x axis"), dropdown("y", [2], label="y axis")
@@ -77,8 +81,8 @@ class InformedPanel(MethodPanel):
         for control in plane:
             on_user_change(control.widget, lambda: self.redraw("Embedding"))
         return {
-            "Embedding": widgets.VBox([row_of(*plane), self.picture("Embedding")]),
-            "Clusters": self.picture("Clusters"),
+            "Embedding": widgets.VBox([self.notes, row_of(*plane), self.picture("Embedding")]),
+            "Clusters": widgets.VBox([self.notes, self.picture("Clusters")]),
             "Covariance": self.picture("Covariance"),
             "Features": self.features.features_tab(),
             "Table": self.features.table_tab(),
@@ -111,11 +115,14 @@ class InformedPanel(MethodPanel):
         return directions and one_metric and self.adata.n_vars <= MAX_COVARIANCE_FEATURES
 
     def read(self) -> list[Call]:
-        """Read the embedding, and the clusters of features where all observations share them."""
+        """Read the numbers chosen, the embedding, and the clusters of features where all observations share them."""
         if not self.has_results():
             return []
-        embedding = self.get_call("informed_embedding", "embedding")
-        return [embedding] if self._table() is None else [embedding, self.table_call()]
+        calls = [self._summary_call(), self.get_call("informed_embedding", "embedding")]
+        return calls if self._table() is None else [*calls, self.table_call()]
+
+    def _summary_call(self) -> Call:
+        return self.get_call("informed_summary", "summary")
 
     def drawn(self) -> dict[str, Call]:
         """Draw the embedding, and the gap statistic and the covariance where there are any."""
@@ -133,6 +140,7 @@ class InformedPanel(MethodPanel):
         """Set the options of the controls within tabs, and fill map and table."""
         if not self.has_results():
             return
+        self.notes.show(list(self._summary_call().run(self.adata)["note"]))
         self.pictures["Clusters"].empty = "The number of clusters was given: there is no gap statistic."
         most = f"{MAX_COVARIANCE_FEATURES:,}"
         self.pictures["Covariance"].empty = f"The covariance is drawn for a single metric of at most {most} features."
@@ -142,6 +150,10 @@ class InformedPanel(MethodPanel):
         table = self._table()
         if table is not None:
             self._show_features(table)
+
+    def summary(self) -> list[str]:
+        """Describe the static picture, with what is undecided about the numbers chosen."""
+        return [*super().summary(), *self.notes.notes]
 
     def _show_features(self, table: pd.DataFrame) -> None:
         directions = [c for c in table.columns if _is_direction(c)]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as widgets
+import pandas as pd
 from anndata import AnnData
 
 from .. import get
@@ -23,6 +24,7 @@ from ._controls import (
 )
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
+from ._notes import Notes
 
 
 class SpardaPanel(MethodPanel):
@@ -37,12 +39,14 @@ class SpardaPanel(MethodPanel):
         "group",
         "reference",
         "n_projections",
+        "covariates",
         "layer",
         "mask_var",
         "standardize",
         "divergence",
         "n_permutations",
         "sample_key",
+        "permute_within",
         "certificate",
         "random_state",
     )
@@ -55,6 +59,7 @@ class SpardaPanel(MethodPanel):
             choices.level("group", self.adata, by, default="automatic (second, or each)"),
             choices.level("reference", self.adata, by, default="automatic (other, or rest)"),
             choices.sample_key(self.adata),
+            choices.covariates(self.adata),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             integer_or_auto("n_features", label="features to select"),
@@ -62,23 +67,25 @@ class SpardaPanel(MethodPanel):
             dropdown("standardize", ["global", ("within conditions", "within"), ("no", None)]),
             dropdown("divergence", ["wasserstein2", "wasserstein1", "kolmogorov"]),
             integer_field("n_permutations", 0),
+            choices.permute_within(self.adata),
             integer_field("random_state", 0, label="seed"),
             checkbox("certificate"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the choice of a comparison."""
+        self.notes = Notes()
         self.comparison = dropdown("comparison", [])
         self.projection = dropdown("projection", [1])
         for control in (self.comparison, self.projection):
             on_user_change(control.widget, self._show_comparison)
         which = row_of(self.comparison, self.projection)
         return {
-            "Weights": self.picture("Weights"),
+            "Weights": widgets.VBox([self.notes, self.picture("Weights")]),
             "Features": self.features.features_tab(self.comparison.widget, self.projection.widget),
             "Table": self.features.table_tab(which),
             "Projection": widgets.VBox([which, self.picture("Projection")]),
-            "Path": self.picture("Path"),
+            "Path": widgets.VBox([self.notes, self.picture("Path")]),
         }
 
     def calls(self) -> list[Call]:
@@ -110,10 +117,15 @@ class SpardaPanel(MethodPanel):
         if not self.has_results():
             return
         summary = get.sparda_summary(self.adata, key=self.key)
+        self.notes.show(_notes(summary))
         pairs = list(dict.fromkeys(zip(summary["group"], summary["reference"], strict=True)))
         set_options(self.comparison, [(f"{g} vs {r}", g) for g, r in pairs])
         set_options(self.projection, [(str(i), int(i)) for i in sorted(set(summary["projection"]))])
         self._show_comparison()
+
+    def summary(self) -> list[str]:
+        """Describe the static picture, with what is undecided about the numbers of features."""
+        return [*super().summary(), *self.notes.notes]
 
     def _show_comparison(self) -> None:
         """Show the selected comparison."""
@@ -121,6 +133,14 @@ class SpardaPanel(MethodPanel):
             table = self.table_call().run(self.adata).drop(columns=["group", "reference", "projection"])
             self.features.show(table, x="rank", y="weight", color="selected", by="rank", descending=False)
             self.redraw("Projection", "Path")
+
+
+def _notes(summary: pd.DataFrame) -> list[str]:
+    """Return the note of every projection, which it names where there are several."""
+    if len(summary) == 1:
+        return [str(note) for note in summary["note"]]
+    rows = summary[summary["note"] != ""].to_dict("records")
+    return [f"{r['group']} vs {r['reference']}, projection {r['projection']}: {r['note']}" for r in rows]
 
 
 @documented_panel

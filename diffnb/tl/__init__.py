@@ -1,6 +1,7 @@
 """Tools: compute, store in the AnnData, return None (or the copy)."""
 
 from ._disc import disc
+from ._diverse_features import diverse_features
 from ._dufs import dufs
 from ._feature_change import feature_change
 from ._feature_diffmap import feature_diffmap
@@ -13,6 +14,7 @@ from ._survival import survival
 
 __all__ = [
     "disc",
+    "diverse_features",
     "dufs",
     "feature_change",
     "feature_diffmap",

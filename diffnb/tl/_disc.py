@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -10,9 +10,8 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, pull, store, warn_of_depth
+from .._anndata import Pulled, bound, pull, store, warn_of_depth, warn_of_series
 from .._keys import DiscKeys
-from ..core.arrays.ops import column_summaries
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS, KernelFunction
@@ -38,6 +37,7 @@ def disc(
     *,
     groups: Sequence[str] | None = None,
     sample_key: str | None = None,
+    covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     question: Literal["relations", "any difference"] = "relations",
@@ -54,6 +54,7 @@ def disc(
     n_clusters: int | Literal["auto"] = "auto",
     n_permutations: int = 0,
     null: Literal["auto", "labels", "connectivity"] = "auto",
+    permute_within: str | None = None,
     n_bootstraps: int = 0,
     project_trivial: bool = True,
     random_state: int = 0,
@@ -77,6 +78,8 @@ def disc(
     sample_key
         ... Where samples hold every condition, one analysis is done per sample, vectors are aligned and averaged
         and their spread is kept; where each sample belongs to one condition, whole samples are permuted.
+    covariates
+        ... Slopes are those within each condition, or within the samples of `sample_key`.
     layer
     mask_var
     question
@@ -121,6 +124,7 @@ def disc(
     null
         `"labels"`: no difference at all; `"connectivity"`: no difference besides shifts and scales of single
         features. `"auto"`: connectivity where features are standardised within conditions.
+    permute_within
     n_bootstraps
         Bootstrap draws for the stability of each feature's group; 0 for none.
     project_trivial
@@ -137,10 +141,12 @@ def disc(
 
     - `varm[key_added]`: vectors, score (and membership, stability, spread) of each feature, a column each;
     - `var[f"{key_added}_{condition}"]`: group of each feature, `"background"` or the condition with a number;
+    - `var[f"{key_added}_{condition}_nested"]`: groups with their subgroups, such as `A1.2`, where a group has parts
+      whose features correlate at least twice as much with each other as with the rest;
     - `uns[key_added]`: σ, p-values, what was chosen, parameters.
 
-    Read them with :func:`diffnb.get.disc`, :func:`diffnb.get.disc_groups` and
-    :func:`diffnb.get.disc_significance`.
+    Read them with :func:`diffnb.get.disc`, :func:`diffnb.get.disc_groups`, :func:`diffnb.get.disc_significance` and,
+    with `sample_key`, :func:`diffnb.get.disc_replication`.
 
     References
     ----------
@@ -159,9 +165,21 @@ def disc(
     _check_options(question, metric, standardize, kernel, graph, null)
     standardized = _standardized(question, standardize)
     check_neighbors(neighbors, graph)
-    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, sample_key=sample_key)
+    data = pull(
+        adata,
+        groupby,
+        groups=groups,
+        layer=layer,
+        mask_var=mask_var,
+        sample_key=sample_key,
+        covariates=covariates,
+        permute_within=permute_within,
+        min_seen=_min_seen(min_obs),
+    )
     warn_of_depth(adata, data, groupby)
-    data, n_rare = _without_rare(data, min_obs)
+    if sample_key is None:
+        warn_of_series(adata, data, groupby)
+    _warn_of_rare(data, min_obs)
     if sample_key is not None:
         _check_samples(data, sample_key)
     p = data.n_features
@@ -187,11 +205,11 @@ def disc(
         null=_null(null, standardized),
         n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
     )
-    analysis = analyse(data.matrices, options, samples=data.samples, n_jobs=n_jobs)
+    analysis = analyse(data.matrices, options, samples=data.samples, strata=data.strata, n_jobs=n_jobs)
     log_choices(analysis, data)
     warn_of_evidence(analysis, data, sample_key)
     keys = DiscKeys(key_added)
-    described = {"n_rare": n_rare, **described_groups(adata, groupby, data, analysis)}
+    described = {"n_rare": data.n_rare, **described_groups(adata, groupby, data, analysis)}
     return store(adata, keys, results_of(keys, data, analysis, described), call, copy=copy)
 
 
@@ -220,24 +238,22 @@ def _null(null: str, standardize: Standardize | None) -> Null:
     return cast("Null", null)
 
 
-def _without_rare(data: Pulled, min_obs: object) -> tuple[Pulled, int]:
-    """Exclude features that are seen in too few observations of a condition, and return how many they are."""
+def _min_seen(min_obs: object) -> Callable[[int], int]:
+    """Return in how many of so many observations of a condition a feature has to be seen."""
     given = validate.auto_count("min_obs", min_obs, at_least=0)
-    rare = np.zeros(data.n_features, dtype=bool)
-    for x, summary in zip(data.matrices, column_summaries(data.matrices), strict=True):
-        n_obs = x.shape[0]
-        least = min(MAX_MIN_OBS, n_obs // OBS_PER_MIN_OBS) if given is None else given
-        rare |= summary.n_seen(n_obs) < least
-    n_rare, n_left = int(rare.sum()), int((~rare).sum())
-    if not n_rare:
-        return data, 0
-    which = f"{n_rare} of {data.n_features} features are seen in too few observations of a condition"
-    if n_left < 2:
+    return lambda n_obs: min(MAX_MIN_OBS, n_obs // OBS_PER_MIN_OBS) if given is None else given
+
+
+def _warn_of_rare(data: Pulled, min_obs: object) -> None:
+    if not data.n_rare:
+        return
+    n_features = data.n_rare + data.n_features
+    which = f"{data.n_rare} of {n_features} features are seen in too few observations of a condition"
+    if data.n_features < 2:
         raise ValueError(f"{which}: nothing is left to compare. Lower min_obs={min_obs!r}.")
     log.warn(
         f"{which} (min_obs={min_obs!r}) and are left out; their results are NaN. tl.scorecard compares their means."
     )
-    return data.without(rare), n_rare
 
 
 def _check_samples(data: Pulled, sample_key: str) -> None:

@@ -11,8 +11,9 @@ import pandas as pd
 from .. import _logging as log
 from .._anndata import Pulled, Results, expand
 from .._keys import BACKGROUND_GROUP, DiscKeys
-from ..core.disc import MIN_PERMUTATIONS, Analysis, Naming
+from ..core.disc import MIN_PERMUTATIONS, Analysis, Naming, subgroups
 from ..core.typing import Floats
+from ._disc_replication import replication_entry, report_replication
 
 #: a group with a larger share of all features follows a global factor rather than a mechanism of few features
 MAX_SHARE_OF_FEATURES = 1 / 3
@@ -59,12 +60,15 @@ def results_of(keys: DiscKeys, data: Pulled, analysis: Analysis, described: Mapp
     }
     columns = keys.feature_groups(data.groups)
     labels = [_named(g.labels, group, data) for g, group in zip(analysis.groups, data.groups, strict=True)]
+    report_replication(analysis.replication, [list(column.categories[1:]) for column in labels], data.samples)
+    nested_columns, nested_labels = _nested(keys, data, analysis)
     return Results(
-        var=dict(zip(columns, labels, strict=True)),
+        var=dict(zip([*columns, *nested_columns], [*labels, *nested_labels], strict=True)),
         varm={keys.varm: pd.DataFrame(table)},
         described={
             "groups": np.array(data.groups, dtype=object),
             "group_columns": np.array(columns, dtype=object),
+            "nested_columns": np.array(nested_columns, dtype=object),
             "n_constant": data.n_constant,
             **{f"has_{name}": found for name, found in has.items()},
             **_described(analysis),
@@ -72,6 +76,7 @@ def results_of(keys: DiscKeys, data: Pulled, analysis: Analysis, described: Mapp
             **_judged(analysis),
             **described,
             **_per_sample(analysis, data),
+            **replication_entry(analysis.replication),
         },
     )
 
@@ -123,6 +128,29 @@ def _named(labels: Any, group: str, data: Pulled) -> pd.Categorical:
     codes = np.full(data.kept.size, -1)
     codes[data.kept] = labels
     return pd.Categorical.from_codes(codes, names)
+
+
+def _nested(keys: DiscKeys, data: Pulled, analysis: Analysis) -> tuple[list[str], list[pd.Categorical]]:
+    """Name the subgroups of every condition, where any group has some."""
+    columns, found = [], []
+    for group, column, x, groups in zip(
+        data.groups, keys.nested_groups(data.groups), data.matrices, analysis.groups, strict=True
+    ):
+        paths = subgroups(x, groups.labels)
+        if any(paths):
+            base = _named(groups.labels, group, data)
+            names = np.array(base, dtype=object)
+            at = np.flatnonzero(data.kept)
+            for place, path in zip(at, paths, strict=True):
+                names[place] = ".".join([str(names[place]), *map(str, path)])
+            columns.append(column)
+            found.append(pd.Categorical(names, categories=[BACKGROUND_GROUP, *_in_order(names)]))
+    return columns, found
+
+
+def _in_order(names: Any) -> list[str]:
+    named = {n for n in names if isinstance(n, str) and n != BACKGROUND_GROUP}
+    return sorted(named, key=lambda name: [(len(part), part) for part in name.split(".")])
 
 
 def warn_of_evidence(analysis: Analysis, data: Pulled, sample_key: str | None) -> None:

@@ -13,6 +13,14 @@ SHARED = {
     ),
     "reference": "Condition to compare with.",
     "sample_key": "Column of `adata.obs` with the sample (donor, subject) of each observation.",
+    "covariates": (
+        "Columns of `adata.obs` whose effects are taken out first: numbers linearly, categories as stratum means, each"
+        " with its degrees of freedom."
+    ),
+    "permute_within": (
+        "Categorical column of `adata.obs`, such as a batch: labels are permuted only among observations (or samples)"
+        " of the same category."
+    ),
     "layer": "Layer to use instead of `adata.X`.",
     "use_rep": "Key of `adata.obsm` to use instead of `adata.X`.",
     "mask_var": "Boolean column of `adata.var`, or array: the features to use.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -29,12 +29,22 @@ from ..core.runtime.progress import bar
 from ..core.typing import Matrix
 from ._docs import documented_tool
 
+#: where the number of open gates lies in its range
+Edge: TypeAlias = Literal["none", "few", "most"]
+
+#: features that are selected at least, as a number and as a share of all
+MIN_SELECTED_FEATURES, MIN_SELECTED_SHARE = 2, 0.01
+#: share of open gates above which gates hardly distinguish features
+MAX_OPEN_SHARE = 0.8
+RECOMMENDED = "dn.tl.diverse_features"
+
 
 @documented_tool
 def dufs(
     adata: AnnData,
     *,
     n_features: int | Literal["auto"] = "auto",
+    min_features: int | Literal["auto"] = "auto",
     penalty: float | Literal["warm"] | None = None,
     gates: Literal["deterministic", "per_sample", "per_feature"] = "deterministic",
     layer: str | None = None,
@@ -66,7 +76,10 @@ def dufs(
     ----------
     adata
     n_features
-        ... Those with the largest gates; `"auto"`: those whose gate is above ½.
+        ... Those with the largest gates; `"auto"`: those whose gate is above ½, at least `min_features`.
+    min_features
+        Number of features that `n_features="auto"` selects at least, with a warning where fewer gates stay open.
+        `"auto"`: 1 % of the features, at least 2.
     penalty
         `None`: the parameter-free loss, smoothness per open feature. A number: smoothness with a penalty λ on
         open gates, in units of what both terms are at the start, so that 1 means the same for all data. `"warm"`:
@@ -120,9 +133,15 @@ def dufs(
       `sc.pp.pca(adata, mask_var="dufs")`;
     - `varm[key_added]`: `gate` of each feature, and `mu`, which orders those that are wide open;
     - `uns[key_added]`: loss, smoothness and share of open gates in every step, the scale and λ that were used,
-      parameters.
+      whether the number of open gates is at an end of its range, parameters.
 
-    Read them with :func:`diffnb.get.dufs` and :func:`diffnb.get.dufs_training`.
+    Read them with :func:`diffnb.get.dufs`, :func:`diffnb.get.dufs_summary` and :func:`diffnb.get.dufs_training`.
+
+    Notes
+    -----
+    On real images and expression, features selected by DUFS cluster observations about as well as random features;
+    :func:`diffnb.tl.diverse_features` is the recommended selection there. DUFS is for few features with a structure
+    among many without.
 
     References
     ----------
@@ -145,9 +164,12 @@ def dufs(
     data = pull_all(adata, layer=layer, mask_var=mask_var)
     n, p = data.matrix.shape
     batch = _batch(batch_size, n)
-    n_selected = validate.auto_count("n_features", n_features, at_most=p, why=f"there are {p} features")
+    why = f"there are {p} features"
+    n_selected = validate.auto_count("n_features", n_features, at_most=p, why=why)
+    at_least = validate.auto_count("min_features", min_features, at_most=p, why=why)
     options = DufsOptions(
         n_features="auto" if n_selected is None else n_selected,
+        min_features=_auto_min_features(p) if at_least is None else at_least,
         penalty=_penalty(penalty, n_selected),
         gates=gates,
         graph=GraphOptions(
@@ -168,11 +190,13 @@ def dufs(
         seed=validate.count("random_state", random_state, at_least=0),
     )
     fit = _fit(data.matrix, options)
-    _warn_if_none(fit)
+    edge = _edge(fit.settings.n_open, p, options.min_features)
+    if n_selected is None:
+        _warn_at_edge(edge, fit.settings.n_open, p, options.min_features)
     used = fit.settings
     log.info(f"{used.n_features} of {p} features selected, scale {used.scale:.3g}, loss {fit.loss[-1]:.4g}")
     keys = DufsKeys(key_added)
-    return store(adata, keys, _results(keys, data, fit), call, copy=copy)
+    return store(adata, keys, _results(keys, data, fit, edge, options.min_features), call, copy=copy)
 
 
 def _fit(matrix: Matrix, options: DufsOptions) -> DufsFit:
@@ -227,15 +251,32 @@ def _bar() -> Any:
             made.close()
 
 
-def _warn_if_none(fit: DufsFit) -> None:
-    if not fit.settings.n_features:
+def _auto_min_features(n_features: int) -> int:
+    return min(n_features, max(MIN_SELECTED_FEATURES, int(MIN_SELECTED_SHARE * n_features)))
+
+
+def _edge(n_open: int, n_features: int, min_features: int) -> Edge:
+    """Return whether the number of open gates is at an end of its range."""
+    if n_open < min_features:
+        return "few"
+    return "most" if n_open > MAX_OPEN_SHARE * n_features else "none"
+
+
+def _warn_at_edge(edge: Edge, n_open: int, n_features: int, min_features: int) -> None:
+    if edge == "few":
+        opened = "no gate stays open" if n_open == 0 else f"only {n_open} of {n_features} gates stay open"
         log.warn(
-            "no gate stays open: no feature is selected. Name a number with n_features, or try a smaller penalty"
-            " or scale."
+            f"{opened}: the {min_features} features with the largest gates are selected (min_features). Give"
+            f" n_features, try a smaller penalty or scale, or use {RECOMMENDED}."
+        )
+    elif edge == "most":
+        log.warn(
+            f"{n_open} of {n_features} gates stay open: the gates hardly distinguish the features, and their order"
+            f" has little meaning. Give n_features, or use {RECOMMENDED}."
         )
 
 
-def _results(keys: DufsKeys, data: PulledAll, fit: DufsFit) -> Results:
+def _results(keys: DufsKeys, data: PulledAll, fit: DufsFit, edge: Edge, min_features: int) -> Results:
     chosen = np.zeros(data.kept.size, dtype=bool)
     chosen[data.kept] = fit.selected
     table = {"gate": expand(fit.gates, data.kept), "mu": expand(fit.mu, data.kept)}
@@ -243,6 +284,9 @@ def _results(keys: DufsKeys, data: PulledAll, fit: DufsFit) -> Results:
         "training": {"loss": fit.loss, "smoothness": fit.smoothness, "open": fit.open},
         "scale": fit.settings.scale,
         "n_constant": data.n_constant,
+        "n_open": fit.settings.n_open,
+        "min_features": min_features,
+        "edge": edge,
     }
     if not np.isnan(fit.settings.penalty):
         described["penalty"] = fit.settings.penalty

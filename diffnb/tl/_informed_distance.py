@@ -24,6 +24,7 @@ from ..core.mahalanobis import (
     in_order,
 )
 from ..core.typing import Bools, Floats, Ints
+from ._choices import choice_note, choice_table, report
 from ._docs import documented_tool
 
 
@@ -40,6 +41,7 @@ def informed_distance(
     solver: Literal["exact", "gradient"] = "exact",
     eigenvalues: Literal["pca", "own", "floor"] = "pca",
     full: bool | Literal["auto"] = "auto",
+    covariates: Sequence[str] | str | None = None,
     use_rep: str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
@@ -64,8 +66,9 @@ def informed_distance(
     informed
         `False`: the conventional (with `local`, the plain local) Mahalanobis distance, without clusters.
     n_clusters
-        Clusters of features; `"auto"`: by the gap statistic; or a column of `adata.var` with known clusters
-        (pathways, networks, the groups of :func:`diffnb.tl.disc`), where features without one are excluded.
+        Clusters of features; `"auto"`: by the gap statistic, of up to 30, with a warning where it has no peak; or a
+        column of `adata.var` with known clusters (pathways, networks, the groups of :func:`diffnb.tl.disc`), where
+        features without one are excluded.
     clustering
         With `local`: one clustering of features for all neighbourhoods, or one for `"each"`, as in the paper.
     n_components
@@ -83,6 +86,8 @@ def informed_distance(
         are the same and the last is ridged PCA.
     full
         Keep distances between all observations; `"auto"`: of up to 3,000.
+    covariates
+        ... Slopes are those over all observations.
     use_rep
     layer
     mask_var
@@ -102,7 +107,7 @@ def informed_distance(
     - `uns[key_added]`: eigenvalues, the gap statistic, parameters.
 
     Read them with :func:`diffnb.get.informed_distances`, :func:`diffnb.get.informed_clusters`,
-    :func:`diffnb.get.informed_gap` and :func:`diffnb.get.informed_embedding`.
+    :func:`diffnb.get.informed_summary`, :func:`diffnb.get.informed_gap` and :func:`diffnb.get.informed_embedding`.
 
     References
     ----------
@@ -126,7 +131,7 @@ def informed_distance(
     _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
-    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask)
+    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates)
     labels = None if known is None else in_order(known[data.kept])
     options = InformedOptions(
         informed=informed,
@@ -226,6 +231,10 @@ def _log(found: InformedFit, data: PulledAll, options: InformedOptions) -> None:
     of = f"{used.n_clusters} clusters of " if options.informed else ""
     how = "all distances" if used.full else "nearest neighbours only"
     log.info(f"{kind} metric by {of}{data.n_features} features, n_components={used.n_components}, {how}")
+    for name, choice in found.choices.items():
+        # the gap statistic may rise beyond the last number; all directions above noise is an answer
+        misleading = name == "n_clusters" and choice.at_edge == "high"
+        report(choice_note(name, choice), misleading=misleading)
 
 
 def _names_in_order(adata: AnnData, column: str, kept: Bools, labels: Ints) -> list[str]:
@@ -261,6 +270,8 @@ def _results(keys: InformedKeys, data: PulledAll, found: InformedFit, options: I
             "own": found.metric.own,
             "pca": found.metric.pca,
         }
+    if found.choices:
+        described["choice"] = choice_table(found.choices)
     if found.gap is not None:
         gap = found.gap
         described["gap"] = {"k": gap.k, "gap": gap.gap, "error": gap.error, "chosen": gap.chosen}

@@ -38,6 +38,7 @@ class Sides:
     y: Matrix
     rows: tuple[Ints, Ints]
     samples: list[Ints]
+    strata: list[Ints]
 
 
 def known_condition(adata: AnnData, groupby: str, name: str, value: object, /) -> str | None:
@@ -85,8 +86,11 @@ def sides_of(data: Pulled, pair: Pair, /) -> Sides:
     positions = [[data.groups.index(name) for name in names] for names in (pair.left, pair.right)]
     x, y = (_stacked([data.matrices[i] for i in where]) for where in positions)
     rows = tuple(np.concatenate([data.rows[i] for i in where]) for where in positions)
-    samples = [np.concatenate([data.samples[i] for i in where]) for where in positions] if data.samples else []
-    return Sides(x, y, (rows[0], rows[1]), samples)
+    samples, strata = (
+        [np.concatenate([codes[i] for i in where]) for where in positions] if codes else []
+        for codes in (data.samples, data.strata)
+    )
+    return Sides(x, y, (rows[0], rows[1]), samples, strata)
 
 
 def _stacked(matrices: list[Matrix]) -> Matrix:

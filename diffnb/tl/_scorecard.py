@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth
+from .._anndata import Pulled, Results, bound, expand, pull, store, warn_of_depth, warn_of_series
 from .._keys import ScorecardKeys
 from ..core.runtime.progress import bar
 from ..core.scorecard import (
@@ -38,6 +38,7 @@ def scorecard(
     groups: Sequence[str] | None = None,
     reference: str | Literal["auto"] = "auto",
     sample_key: str | None = None,
+    covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     random_state: int = 0,
@@ -75,6 +76,11 @@ def scorecard(
     sample_key
         ... Samples are the units then: Welch's t of sample means and of log-spreads, and F ratios between samples
         for quantile functions and for Fisher z. Samples with both conditions are compared with themselves.
+    covariates
+        ... Slopes are those within each condition, and conditions are compared at the mean covariates of both. The
+        distribution is adjusted at every value instead, so that ties such as zeros stay ties. With `sample_key`,
+        slopes are those within samples; a covariate that is constant within samples (age of a donor) is one of the
+        comparison of samples.
     layer
     mask_var
     random_state
@@ -107,8 +113,19 @@ def scorecard(
     seed = validate.count("random_state", random_state, at_least=0)
     against = known_condition(adata, groupby, "reference", reference)
     chosen = _with_reference(groups, against)
-    data = pull(adata, groupby, groups=chosen, layer=layer, mask_var=mask_var, sample_key=sample_key)
+    data = pull(
+        adata,
+        groupby,
+        groups=chosen,
+        layer=layer,
+        mask_var=mask_var,
+        sample_key=sample_key,
+        covariates=covariates,
+        residuals=False,
+    )
     warn_of_depth(adata, data, groupby)
+    if sample_key is None:
+        warn_of_series(adata, data, groupby)
     pairs = _pairs(data.groups, against)
     designs = [_samples(data, sample_key, pair) for pair in pairs]
     cards = _compare(data, pairs, designs, seed, n_jobs)
@@ -168,7 +185,14 @@ def _compare(
         log.info(f"no connectivity for {validate.quoted(few)}: {MIN_OBS_FOR_CONNECTIVITY} observations are needed")
     each = bar(list(zip(pairs, designs, strict=True)), desc="scorecard", disable=len(pairs) < 4)
     return [
-        fit_scorecard(data.matrices[i], data.matrices[j], ScorecardOptions(seed), samples=samples, n_jobs=n_jobs)
+        fit_scorecard(
+            data.matrices[i],
+            data.matrices[j],
+            ScorecardOptions(seed),
+            samples=samples,
+            covariates=(data.covariates[i], data.covariates[j]) if data.covariates else None,
+            n_jobs=n_jobs,
+        )
         for (i, j), samples in each
     ]
 

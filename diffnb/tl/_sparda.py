@@ -25,6 +25,7 @@ from ..core.sparda import (
     project_others,
 )
 from ..core.typing import Floats
+from ._choices import described_choices, log_choices
 from ._docs import documented_tool
 from ._pairs import Pair, Sides, check_sizes, compared, pairs_of, sides_of
 
@@ -41,6 +42,7 @@ def pda(
     group: str | Literal["auto"] = "auto",
     reference: str | Literal["auto"] = "auto",
     n_projections: int = 1,
+    covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     standardize: Literal["global", "within"] | None = "global",
@@ -48,6 +50,7 @@ def pda(
     solver: Literal["tighten", "relax"] = "tighten",
     n_permutations: int = 0,
     sample_key: str | None = None,
+    permute_within: str | None = None,
     certificate: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -68,6 +71,9 @@ def pda(
     reference
         ... `"auto"`: the other of two conditions, or the rest of several.
     n_projections
+    covariates
+        ... Slopes are those within each condition, or within the samples of `sample_key`. Observations of neither
+        population have no projection then.
     layer
     mask_var
     standardize
@@ -80,6 +86,7 @@ def pda(
     n_permutations
     sample_key
         ... Whole samples are permuted then; those that hold both populations have them exchanged or not.
+    permute_within
     certificate
     random_state
     n_jobs
@@ -123,6 +130,7 @@ def sparda(
     group: str | Literal["auto"] = "auto",
     reference: str | Literal["auto"] = "auto",
     n_projections: int = 1,
+    covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     standardize: Literal["global", "within"] | None = "global",
@@ -130,6 +138,7 @@ def sparda(
     solver: Literal["tighten", "relax"] = "tighten",
     n_permutations: int = 0,
     sample_key: str | None = None,
+    permute_within: str | None = None,
     certificate: bool = False,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -148,14 +157,19 @@ def sparda(
     adata
     groupby
     n_features
-        ... `"auto"`: the fewest with which the divergence between held-out observations falls short of the
-        largest by no more than a quarter of its standard error (5 to 10 folds, split three times up to 1000
-        features); `"all"`: every one, which is :func:`diffnb.tl.pda`.
+        ... `"auto"`: the fewest with which the divergence between held-out observations, less that of permuted
+        labels, falls short of the largest by no more than a quarter of its standard error or 1 % (5 to 10 folds,
+        split three times up to 1000 features). Where that takes more than half of the features, almost all of them
+        differ: the fewest that reach 95 % are taken, with a warning. So is a divergence that is not above that of
+        permuted labels. `"all"`: every one, which is :func:`diffnb.tl.pda`.
     group
     reference
         ... `"auto"`: the other of two conditions, or the rest of several.
     n_projections
         ... Each has its own features.
+    covariates
+        ... Slopes are those within each condition, or within the samples of `sample_key`. Observations of neither
+        population have no projection then.
     layer
     mask_var
     standardize
@@ -171,6 +185,7 @@ def sparda(
     sample_key
         ... Whole samples are held out and permuted then; those that hold both populations have them exchanged
         or not.
+    permute_within
     certificate
     random_state
     n_jobs
@@ -222,6 +237,8 @@ def _compare_populations(
         layer=given.layer,
         mask_var=given.mask_var,
         sample_key=given.sample_key,
+        covariates=given.covariates,
+        permute_within=given.permute_within,
     )
     p = data.n_features
     _check_solver(given.solver, p)
@@ -239,7 +256,9 @@ def _compare_populations(
     for pair, side in zip(pairs, sides, strict=True):
         check_sizes(pair, side, options, given.sample_key)
     found = _compare(pairs, sides, options, n_permutations, given.n_jobs)
-    scores = _scores(adata, given.layer, data, sides, found, given.standardize)
+    # standardised, or adjusted for covariates, by their own population, observations of neither have no projection
+    known = given.standardize != "within" and given.covariates is None
+    scores = _scores(adata, given.layer, data, sides, found, given.standardize, others_known=known)
     keys = SpardaKeys(given.key_added)
     return store(adata, keys, _results(keys, data, pairs, found, scores), call, copy=copy)
 
@@ -277,7 +296,9 @@ def _compare(
     found = []
     for pair, side in zip(pairs, sides, strict=True):
         name = f"{pair.group} vs {pair.reference}"
-        fit = fit_sparda(side.x, side.y, options, samples=side.samples, n_jobs=n_jobs, progress=name)
+        fit = fit_sparda(
+            side.x, side.y, options, samples=side.samples, strata=side.strata, n_jobs=n_jobs, progress=name
+        )
         if n_permutations:
             fit = divergence_test(fit, n_permutations=n_permutations, n_jobs=n_jobs, progress=name)
         result = fit.projections
@@ -286,6 +307,7 @@ def _compare(
         )
         if result[0].objective == 0:
             log.info(f"{name}: the two are equal along every direction")
+        log_choices(name, result)
         found.append(result)
     return found
 
@@ -297,6 +319,8 @@ def _scores(
     sides: Sequence[Sides],
     found: Sequence[Sequence[Projection]],
     standardize: Literal["global", "within"] | None,
+    *,
+    others_known: bool,
 ) -> Floats:
     """Project all observations on all directions; those of neither population as if they were of one."""
     each = len(found[0])
@@ -306,7 +330,7 @@ def _scores(
         for which, rows in enumerate(side.rows):
             values[rows, mine] = np.stack([p.scores[which] for p in projections], axis=1)
         others = np.setdiff1d(np.arange(adata.n_obs), np.concatenate(side.rows))
-        if others.size and standardize != "within":
+        if others.size and others_known:
             matrix = take_columns(take_rows(all_rows(adata, layer), others), data.kept)
             directions = np.stack([p.direction for p in projections])
             values[others, mine] = project_others(matrix, side.x, side.y, directions, standardize)
@@ -351,8 +375,10 @@ def _described(found: Sequence[Sequence[Projection]]) -> dict[str, Any]:
             "objective": table("path"),
             "held_out": table("held_out"),
             "held_out_sd": table("held_out_sd"),
+            "chance": table("chance"),
             "chosen": table("k_chosen"),
         },
+        **described_choices(found),
     }
     asked = {name: table(name) for name in ("pval", "certificate")}
     return described | {name: values for name, values in asked.items() if not np.isnan(values).all()}

@@ -71,3 +71,11 @@ def test_columns_with_one_name_are_no_trouble(adata):
     adata.obs.columns = ["condition", "donor", "donor", "age"]
     assert dn.get.candidate_conditions(adata).index.tolist() == ["condition", "donor"]
     assert dn.get.candidate_samples(adata).index.tolist() == ["condition", "donor"]
+
+
+def test_covariates_are_numbers_that_vary_and_categories_with_few_levels(adata):
+    adata.obs["same"] = 1.0
+    adata.obs["name"] = adata.obs_names
+    adata.obs["missing"] = adata.obs["age"].where(adata.obs["age"] > 30)
+    found = dn.get.candidate_covariates(adata)
+    assert found["levels"].to_dict() == {"condition": 2, "donor": 6, "subject": 3, "age": 0}

@@ -48,6 +48,17 @@ def test_the_gap_marks_the_choice(found):
         dn.get.informed_gap(found, key="local")
 
 
+def test_the_summary_tells_given_numbers_from_chosen_ones(found):
+    table = dn.get.informed_summary(found)
+    assert table.loc["n_clusters", ["value", "chosen", "at_edge", "note"]].tolist() == [5, True, "", ""]
+    assert table.loc["n_components", ["value", "chosen", "at_edge"]].tolist() == [5, True, "high"]
+    assert "n_components=5 is the largest number tried. Every direction" in table.loc["n_components", "note"]
+    local = dn.get.informed_summary(found, key="local")
+    assert local["chosen"].tolist() == [False, True]
+    assert np.isnan(local.loc["n_clusters", "flat_from"])
+    assert dn.get.informed_summary(found, key="plain").loc["n_clusters", "value"] == 0
+
+
 def test_embedding_has_a_row_an_observation(found):
     table = dn.get.informed_embedding(found)
     assert table.index.equals(found.obs_names)
@@ -76,7 +87,9 @@ def test_reading_changes_nothing(found):
     assert dn.get.informed_distances(found).any()
 
 
-@pytest.mark.parametrize("read", ["informed_distances", "informed_clusters", "informed_gap", "informed_embedding"])
+@pytest.mark.parametrize(
+    "read", ["informed_distances", "informed_clusters", "informed_gap", "informed_embedding", "informed_summary"]
+)
 def test_an_unknown_key_names_those_that_are_there(found, read):
     with pytest.raises(KeyError, match="There are results under 'informed', 'local'"):
         getattr(dn.get, read)(found, key="infromed")

@@ -68,6 +68,7 @@ class TestSummary:
         table = dn.get.sparda_summary(done)
         assert table.columns.tolist() == [
             *("group", "reference", "projection", "objective", "share", "n_features", "pval", "certificate"),
+            *("at_edge", "flat_from", "flat_to", "held_out_pval", "note"),
         ]
         assert table["projection"].tolist() == [1, 2]
         assert table["share"].sum() == pytest.approx(1)
@@ -81,18 +82,33 @@ class TestSummary:
         assert table["certificate"].isna().all()
         assert table["share"].tolist() == [1, 1, 1]
         assert table["n_features"].tolist() == [4, 4, 4]
+        assert table[["flat_from", "flat_to", "held_out_pval"]].isna().all(axis=None)
+        assert (table[["at_edge", "note"]] == "").all(axis=None)
+
+    def test_tells_how_decided_the_number_of_features_is(self, done):
+        table = dn.get.sparda_summary(done)
+        assert table.loc[0, "held_out_pval"] <= 0.05
+        assert (table["flat_from"] <= table["flat_to"]).all()
+        path = dn.get.sparda_path(done).query("projection == 1 and chosen")
+        assert table.loc[0, "flat_from"] <= path["k"].item() <= table.loc[0, "flat_to"]
+
+    def test_reads_results_of_versions_that_stored_no_choice(self, done):
+        del done.uns["sparda"]["choice"]
+        del done.uns["sparda"]["path"]["chance"]
+        assert dn.get.sparda_summary(done)["held_out_pval"].isna().all()
+        assert "chance" not in dn.get.sparda_path(done)
 
 
 class TestPath:
     def test_rises_with_k_and_marks_the_choice(self, done):
         table = dn.get.sparda_path(done).query("projection == 1")
         assert table.columns.tolist() == [
-            *("group", "reference", "projection", "k", "objective", "held_out", "held_out_sd", "chosen"),
+            *("group", "reference", "projection", "k", "objective", "held_out", "held_out_sd", "chance", "chosen"),
         ]
         assert table["k"].iloc[[0, -1]].tolist() == [1, 40]
         assert (table["objective"].diff().dropna() >= 0).all()
         assert table["chosen"].sum() == 1
-        assert table["held_out"].idxmax() == table.index[table["chosen"]][0]
+        assert (table["held_out"] - table["chance"]).idxmax() == table.index[table["chosen"]][0]
         assert table.loc[table["chosen"], "objective"].item() == dn.get.sparda_summary(done)["objective"][0]
 
     def test_a_given_number_is_on_the_path_and_nothing_was_held_out(self, three):

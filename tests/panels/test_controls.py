@@ -3,6 +3,7 @@ import pytest
 import diffnb as dn
 from diffnb.panels import _choices as choices
 from diffnb.panels._controls import (
+    any_of,
     checkbox,
     describe,
     dropdown,
@@ -39,6 +40,15 @@ def test_all_of_several_is_none():
     assert control.value is None
     control.put(["A", "C"])
     assert control.value == ["A", "C"]
+    control.put(None)
+    assert control.value is None
+
+
+def test_none_of_several_is_none():
+    control = any_of("covariates", ["batch", "age"])
+    assert control.value is None
+    control.put(["age"])
+    assert control.value == ["age"]
     control.put(None)
     assert control.value is None
 

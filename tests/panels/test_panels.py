@@ -190,6 +190,23 @@ def test_sparda_offers_every_comparison(run):
     assert (panel.features.frame["selected"].sum()) == 5
 
 
+@pytest.mark.filterwarnings("default:.*permuted labels:UserWarning")
+def test_sparda_shows_what_is_undecided_beside_the_result(run):
+    adata = dn.datasets.nuisance_factor(n_obs=60, n_features=30)
+    adata.X = np.random.default_rng(1).normal(size=adata.shape)
+    panel = run(dn.panels.sparda(adata))
+    expected = dn.get.sparda_summary(adata)["note"].tolist()
+    assert "no more than with permuted labels" in expected[0]
+    assert panel.notes.notes == expected
+    assert panel.summary()[1:] == expected
+    assert panel.notes.layout.display is None
+    again = dn.panels.sparda(adata)
+    assert again.notes.notes == expected, "of stored results as well"
+    run(panel, n_features=5)
+    assert panel.notes.notes == []
+    assert panel.notes.layout.display == "none"
+
+
 def test_dufs_shows_gates_and_training(run):
     adata = dn.datasets.two_moons(10)
     panel = run(dn.panels.dufs(adata), laplacian_score=True, n_steps=60)
@@ -222,6 +239,15 @@ def test_informed_shows_embedding_clusters_and_covariance(run):
     assert panel.features.frame["cluster"].nunique() == 18
     panel.x_component.put(3)
     assert "components=(3, 2)" in panel.code
+
+
+def test_informed_shows_what_is_undecided_beside_the_result(run):
+    adata = dn.datasets.two_types(n_obs=40)
+    panel = run(dn.panels.informed(adata))
+    assert panel.notes.notes == [note for note in dn.get.informed_summary(adata)["note"] if note]
+    assert "summary = dn.get.informed_summary(adata)" in panel.code
+    run(panel, n_clusters=18, n_components=2)
+    assert panel.notes.notes == []
 
 
 def test_informed_without_clusters_or_directions_has_no_table(run):

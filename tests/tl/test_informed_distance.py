@@ -330,3 +330,15 @@ def test_scanpy_works_on_the_metric(local):
     if not local:
         purity = pd.crosstab(adata.obs["leiden"], adata.obs["condition"]).max(axis=1).sum() / 120
         assert purity > 0.85
+
+
+def test_a_gap_statistic_without_a_peak_is_reported():
+    """Features of every size and one shape, as genes have them, form no clusters."""
+    rng = np.random.default_rng(0)
+    sizes, shape = rng.gamma(0.3, size=200), rng.gamma(1, size=(40, 1))
+    adata = anndata.AnnData(sizes * shape * (1 + 0.3 * rng.normal(size=(40, 200))))
+    with pytest.warns(UserWarning, match=r"n_clusters=30 is the largest number tried\. The gap statistic has no peak"):
+        dn.tl.informed_distance(adata)
+    summary = dn.get.informed_summary(adata)
+    assert summary.loc["n_clusters", ["value", "at_edge"]].tolist() == [30, "high"]
+    assert "no clear clusters" in summary.loc["n_clusters", "note"]

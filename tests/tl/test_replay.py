@@ -20,11 +20,16 @@ CALLS = {
         {"groupby": "condition", "groups": ("stim", "ctrl"), "n_eigenvectors": {"ctrl": 3, "stim": 4}, "n_clusters": 3},
         {"groupby": "condition", "n_eigenvectors": [3, 4], "standardize": "within", "mask_var": "chosen", "n_jobs": 1},
         {"groupby": "condition", "sample_key": "subject", "layer": "double", "metric": "correlation"},
+        {"groupby": "condition", "covariates": ["age", "three"], "permute_within": "three", "n_permutations": 2},
     ],
-    "pda": [{"groupby": "condition", "standardize": None, "group": "ctrl", "reference": "stim", "n_projections": 2}],
+    "pda": [
+        {"groupby": "condition", "standardize": None, "group": "ctrl", "reference": "stim", "n_projections": 2},
+        {"groupby": "condition", "covariates": "three"},
+    ],
     "sparda": [
         {"groupby": "condition", "mask_var": list(MASK), "n_features": 4, "n_permutations": 3, "certificate": True},
         {"groupby": "three", "reference": "a", "n_features": "all", "sample_key": "donor", "divergence": "kolmogorov"},
+        {"groupby": "condition", "n_features": 3, "covariates": "age", "permute_within": "three", "n_permutations": 2},
     ],
     "dufs": [
         {"n_steps": 5, "adapt_scale": False, "early_stopping": False, "standardize": None, "n_features": 7},
@@ -35,10 +40,12 @@ CALLS = {
         {"n_clusters": 4, "n_components": 2, "full": False, "eigenvalues": "own", "mask_var": MASK},
         {"n_clusters": "pathway", "local": True, "n_neighbors": 30},
         {"use_rep": "X_pca", "informed": False},
+        {"n_clusters": 4, "covariates": ("age", "three")},
     ],
     "scorecard": [
         {"groupby": "three", "groups": ["c"], "reference": "a", "mask_var": MASK},
         {"groupby": "condition", "sample_key": "subject", "layer": "double"},
+        {"groupby": "condition", "covariates": ["three", "age"]},
     ],
     "feature_diffmap": [{"groupby": "three", "groups": ["c", "a"], "n_components": 3, "mask_var": MASK}],
     "feature_change": [{"groupby": "condition", "graph": "dense", "n_steps": 2, "metric": "cosine", "mask_var": MASK}],

@@ -418,3 +418,56 @@ class TestSamples:
 def test_jobs_do_not_change_the_answer(adata, n_jobs):
     options = {"n_features": "auto", "n_permutations": 4}
     assert_same(tables(adata, n_jobs=n_jobs, **options), tables(adata, **options), atol=1e-10)
+
+
+class TestChoice:
+    """How decided the number of features is, in the log and in the summary."""
+
+    def compared(self, x, y):
+        obs = pd.DataFrame({"condition": np.repeat(["A", "B"], [len(x), len(y)])})
+        return anndata.AnnData(np.concatenate([x, y]), obs=obs.set_index(obs.index.astype(str)))
+
+    def test_features_that_all_differ_are_not_all_kept_without_a_word(self, rng):
+        shift = 1.2 * 0.92 ** np.arange(40)
+        adata = self.compared(rng.normal(size=(300, 40)), rng.normal(size=(300, 40)) + shift)
+        with pytest.warns(
+            UserWarning, match=r"B vs A: n_features=\d+ reaches 95 % .* rises with most of the 40 features"
+        ):
+            dn.tl.sparda(adata, "condition")
+        summary = dn.get.sparda_summary(adata)
+        assert summary["n_features"].item() < 20
+        assert "no number is singled out" in summary["note"].item()
+        assert summary["held_out_pval"].item() == 0.025
+
+    def test_equal_populations_are_reported_as_such(self):
+        x, y = np.random.default_rng(5).normal(size=(2, 80, 20))
+        adata = self.compared(x, y)
+        with pytest.warns(UserWarning, match="no more than with permuted labels, whatever the number of features"):
+            dn.tl.sparda(adata, "condition")
+        assert dn.get.sparda_summary(adata)["held_out_pval"].item() > 0.05
+
+    def test_a_clear_choice_is_silent(self, rng):
+        y = rng.normal(size=(200, 20))
+        y[:, :4] += 1.5
+        adata = self.compared(rng.normal(size=(200, 20)), y)
+        dn.tl.sparda(adata, "condition")
+        summary = dn.get.sparda_summary(adata)
+        assert (summary["n_features"].item(), summary["note"].item()) == (4, "")
+
+    def test_samples_are_not_judged_by_permuted_observations(self, rng):
+        """Observations of one sample are alike, so that permuting them would call any sample different."""
+        adata = self.compared(*rng.normal(size=(2, 60, 12)))
+        adata.X += np.repeat(rng.normal(size=(12, 12)), 10, axis=0)
+        adata.obs["donor"] = np.repeat([f"d{i}" for i in range(12)], 10)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            dn.tl.sparda(adata, "condition", sample_key="donor")
+        assert dn.get.sparda_summary(adata)["held_out_pval"].isna().all()
+
+    def test_survives_a_file(self, rng, tmp_path):
+        adata = self.compared(*np.random.default_rng(5).normal(size=(2, 80, 20)))
+        with pytest.warns(UserWarning, match="permuted labels"):
+            dn.tl.sparda(adata, "condition")
+        adata.write_h5ad(tmp_path / "found.h5ad")
+        back = anndata.read_h5ad(tmp_path / "found.h5ad")
+        pd.testing.assert_frame_equal(dn.get.sparda_summary(back), dn.get.sparda_summary(adata))

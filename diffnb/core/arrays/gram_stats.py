@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -110,7 +110,7 @@ def _origin(x: Chunked) -> Floats:
     if x.is_sparse:
         return np.zeros(x.shape[1])
     some = np.arange(min(N_ORIGIN_ROWS, int(x.source.edges[-1])))
-    return np.asarray(dense64(Chunked(x.source, some, x.columns)).mean(axis=0))
+    return np.asarray(dense64(replace(x, rows=some, origin=None, memo={})).mean(axis=0))
 
 
 def _sums_of_block(block: Matrix, _: int, __: Ints) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ by block, so float32 input stays float32 in memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -286,7 +286,7 @@ def _hstack(x: Chunked, y: Chunked) -> Chunked:
         return x
     everything = np.arange(x.source.n_columns)
     wanted = np.concatenate([everything if m.columns is None else m.columns for m in (x, y)])
-    whole = Chunked(x.source, x.rows)[:, wanted]
+    whole = replace(x, columns=wanted, origin=None, memo={})
     if x.origin is not None and y.origin is not None:
         whole = whole.centered(np.concatenate([x.origin, y.origin]))
     return whole

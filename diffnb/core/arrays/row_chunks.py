@@ -19,63 +19,18 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from ..runtime import budget
 from ..runtime.progress import bar
 from ..typing import Floats, Ints, Matrix
 from . import distributed as cluster
+from .adjustment import RowAdjustment
+from .row_source import Grid, Source, is_sparse
 
 T = TypeVar("T")
 
-#: the chunks of a row block, rows × columns of the grid, each a delayed array
-Grid: TypeAlias = tuple[tuple[Any, ...], ...]
 #: selected rows of a row block, and their positions in the selection
 Selected: TypeAlias = tuple[Ints, Ints]
 #: a row block to read, and what each of the parts of a pass selects of it
 Wanted: TypeAlias = tuple[Grid, list[Selected]]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Source:
-    """A dask array in row blocks, each of one or more chunks."""
-
-    row_blocks: tuple[Grid, ...]
-    #: first row of every row block, and the number of rows at the end
-    edges: Ints
-    #: per row block, first row of every chunk in it, and its number of rows at the end
-    chunk_edges: tuple[Ints, ...]
-    n_columns: int
-    dtype: np.dtype[Any]
-    is_sparse: bool
-
-    @classmethod
-    def of(cls, array: Any, /) -> Source:
-        """Group the chunks of a dask array into row blocks."""
-        if any(np.isnan(size) for axis in array.chunks for size in axis):
-            raise ValueError("the chunks of this dask array have unknown sizes; call its compute_chunk_sizes() first.")
-        # an array without meta counts as dense
-        meta = array._meta
-        is_sparse = _is_sparse(meta) if meta is not None else False
-        # the rows of a dense block; sparse ones take a small part of that
-        height = budget.count(8 * array.shape[1], "kept" if is_sparse else "block")
-        row_blocks, chunk_edges = _grouped(array.to_delayed(), array.chunks[0], height)
-        edges = np.cumsum([0, *(within[-1] for within in chunk_edges)])
-        return cls(row_blocks, edges, chunk_edges, int(array.shape[1]), np.dtype(array.dtype), is_sparse)
-
-
-def _grouped(grid: Any, heights: Sequence[int], max_height: int) -> tuple[tuple[Grid, ...], tuple[Ints, ...]]:
-    """Group rows of chunks into row blocks of at most `max_height` rows, and at least one row of chunks."""
-    blocks: list[list[tuple[Any, ...]]] = []
-    edges: list[list[int]] = []
-    for row, height in zip(grid, heights, strict=True):
-        if not height:
-            continue
-        if blocks and edges[-1][-1] + height <= max_height:
-            blocks[-1].append(tuple(row))
-            edges[-1].append(edges[-1][-1] + height)
-        else:
-            blocks.append([tuple(row)])
-            edges.append([0, height])
-    return tuple(tuple(block) for block in blocks), tuple(np.array(within) for within in edges)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +43,8 @@ class Chunked:
     columns: Ints | None = None
     #: subtracted from every row of dense data as it is read
     origin: Floats | None = None
+    #: applied to all rows and columns of the source as they are read, which makes sparse blocks dense
+    adjustment: RowAdjustment | None = None
     #: results of passes that later steps use again
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
@@ -98,13 +55,13 @@ class Chunked:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Type of the numbers as they are stored."""
-        return self.source.dtype
+        """Type of the numbers as they are read."""
+        return self.source.dtype if self.adjustment is None else np.dtype(np.float64)
 
     @property
     def is_sparse(self) -> bool:
         """Whether blocks are sparse."""
-        return self.source.is_sparse
+        return self.source.is_sparse and self.adjustment is None
 
     def __getitem__(self, key: Any) -> Chunked:
         rows, columns = key if isinstance(key, tuple) else (key, slice(None))
@@ -122,6 +79,10 @@ class Chunked:
         if self.is_sparse:
             return self
         return replace(self, origin=origin if self.origin is None else self.origin + origin, memo={})
+
+    def adjusted(self, adjustment: RowAdjustment, /) -> Chunked:
+        """Adjust all rows and columns of the source as they are read."""
+        return replace(self, source=self.source.in_dense_blocks(), adjustment=adjustment, memo={})
 
     def load(self) -> Matrix:
         """Load all of it into memory."""
@@ -149,6 +110,11 @@ def chunked(array: Any, /) -> Chunked:
     """Return all rows and columns of a dask array."""
     source = Source.of(array)
     return Chunked(source, np.arange(source.edges[-1]))
+
+
+def in_row_blocks(x: Any, /) -> Chunked:
+    """Return all rows and columns of a sparse matrix in memory, to be made dense one row block at a time."""
+    return Chunked(Source.in_memory(x), np.arange(x.shape[0]))
 
 
 def stacked(parts: Sequence[Chunked], /) -> Chunked:
@@ -215,7 +181,7 @@ def map_row_blocks(x: Chunked, work: Callable[[Matrix], T], /, *, desc: str = "r
                 yield selected[1], work(_select(block, selected, x))
                 progress.update()
             return
-        inputs = [(grid, (rows, rows[:0])) for grid, ((rows, _),) in wanted]
+        inputs = [(grid, selected) for grid, (selected,) in wanted]
         for number, result in cluster.map_as_completed(client, partial(_mapped, _without_data(x), work), inputs):
             yield wanted[number][1][0][1], result
             progress.update()
@@ -243,10 +209,6 @@ def stack_in_order(blocks: list[tuple[Ints, Matrix]], *, csc: bool) -> Matrix:
 
 def _as_is(block: Matrix) -> Floats:
     return np.asarray(block)
-
-
-def _is_sparse(block: Any) -> bool:
-    return bool(sp.issparse(block))
 
 
 def _same(first: Ints | None, second: Ints | None) -> bool:
@@ -303,9 +265,11 @@ def _prefetched(wanted: list[Wanted]) -> Iterator[tuple[Matrix, list[Selected]]]
 
 
 def _loaded(grid: Grid) -> Matrix:
+    flat = [chunk for row in grid for chunk in row]
+    if all(is_sparse(chunk) for chunk in flat):
+        return _assembled(grid)  # in memory already
     from dask.base import compute
 
-    flat = [chunk for row in grid for chunk in row]
     # a task of a cluster has its thread already, and starts no others
     scheduler = "synchronous" if cluster.in_worker() else "threads"
     found = iter(compute(*flat, scheduler=scheduler))
@@ -314,7 +278,7 @@ def _loaded(grid: Grid) -> Matrix:
 
 def _assembled(grid: Sequence[Sequence[Any]]) -> Matrix:
     """Join the chunks of a row block to one matrix."""
-    if any(_is_sparse(chunk) for row in grid for chunk in row):
+    if any(is_sparse(chunk) for row in grid for chunk in row):
         rows = [row[0] if len(row) == 1 else sp.hstack(row, format="csr") for row in grid]
         return sp.csr_array(rows[0] if len(rows) == 1 else sp.vstack(rows, format="csr"))
     dense = [np.asarray(row[0]) if len(row) == 1 else np.hstack([np.asarray(c) for c in row]) for row in grid]
@@ -322,15 +286,17 @@ def _assembled(grid: Sequence[Sequence[Any]]) -> Matrix:
 
 
 def _select(block: Matrix, selected: Selected, x: Chunked) -> Matrix:
-    """Return the selected rows of a row block, with the columns and the origin of `x`."""
-    rows, _ = selected
+    """Return the selected rows of a row block, with the columns, the adjustment and the origin of `x`."""
+    rows, positions = selected
     block = block if _is_range(rows, block.shape[0]) else block[rows]
     if x.columns is not None:
         block = block[:, x.columns]
+    if x.adjustment is not None:
+        block = x.adjustment.of(block, x.rows[positions], x.columns)
     if x.is_sparse:
         # single chunks of a sparse array may be dense
-        return block if _is_sparse(block) else sp.csr_array(block)
-    if _is_sparse(block):
+        return block if is_sparse(block) else sp.csr_array(block)
+    if is_sparse(block):
         block = block.toarray()
     return block if x.origin is None else block - x.origin
 
@@ -374,4 +340,5 @@ def _mapped(x: Chunked, work: Callable[[Matrix], T], grid: Any, selected: Select
 def _without_data(x: Chunked) -> Chunked:
     """Return what a task needs to know of `x`; its row block is sent separately."""
     source = replace(x.source, row_blocks=(), edges=x.source.edges[:1], chunk_edges=())
-    return replace(x, source=source, rows=x.rows[:0], memo={})
+    rows = x.rows[:0] if x.adjustment is None else x.rows
+    return replace(x, source=source, rows=rows, memo={})

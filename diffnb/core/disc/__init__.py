@@ -8,13 +8,17 @@ from .feature_graph import feature_walks
 from .group_summary import cohesion, group_values
 from .membership import Correlations
 from .naming import MIN_PERMUTATIONS, Naming
+from .nesting import subgroups
 from .permutable import Null
+from .replication import MIN_SAMPLES_TO_SPLIT, Agreement, Replication
 from .settings import DiscOptions, DiscSettings, FeatureGraphOptions, FeatureGraphSettings
 from .significance import permutation_test
 
 __all__ = [
     "CHANGE_DETECTORS",
     "MIN_PERMUTATIONS",
+    "MIN_SAMPLES_TO_SPLIT",
+    "Agreement",
     "Analysis",
     "AnalysisOptions",
     "Correlations",
@@ -25,6 +29,7 @@ __all__ = [
     "FeatureGraphSettings",
     "Naming",
     "Null",
+    "Replication",
     "analyse",
     "cohesion",
     "complete_samples",
@@ -34,4 +39,5 @@ __all__ = [
     "fit_disc",
     "group_values",
     "permutation_test",
+    "subgroups",
 ]

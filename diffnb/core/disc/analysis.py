@@ -18,6 +18,7 @@ from .membership import Correlations
 from .naming import MAX_PERMUTATIONS, Naming, judge
 from .paired import agreement, average, distinct_orders, fit_subjects, stability_over_subjects, swap_test
 from .permutable import Null
+from .replication import Replication, replication_over_samples, replication_over_subjects
 from .settings import DiscOptions, DiscSettings
 from .significance import Significance, evidence, own_and_others, permutation_test, stability
 
@@ -60,6 +61,8 @@ class Analysis:
     subjects: tuple[int, ...] = ()
     #: evidence for naming groups; None where their number was given
     naming: Naming | None = None
+    #: agreement between halves of the samples
+    replication: Replication | None = None
 
 
 def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
@@ -68,21 +71,36 @@ def complete_samples(samples: Sequence[Ints], /) -> tuple[int, ...]:
 
 
 def analyse(
-    matrices: Sequence[Matrix], options: AnalysisOptions, /, *, samples: Sequence[Ints] = (), n_jobs: int | None = None
+    matrices: Sequence[Matrix],
+    options: AnalysisOptions,
+    /,
+    *,
+    samples: Sequence[Ints] = (),
+    strata: Sequence[Ints] = (),
+    n_jobs: int | None = None,
 ) -> Analysis:
-    """Run the analysis; if at least two samples are complete, each of them is fitted separately."""
+    """Run the analysis; if at least two samples are complete, each of them is fitted separately.
+
+    `strata` holds, per condition, the stratum of each row: labels are permuted within strata.
+    """
     subjects = complete_samples(samples) if samples else ()
     with thread_limits(matrices[0].shape[1], n_jobs):
         if len(subjects) >= MIN_SUBJECTS:
             return _per_subject(matrices, options, samples, subjects, n_jobs)
-        return _pooled(matrices, options, samples, n_jobs)
+        return _pooled(matrices, options, samples, strata, n_jobs)
 
 
 def _pooled(
-    matrices: Sequence[Matrix], options: AnalysisOptions, samples: Sequence[Ints], n_jobs: int | None
+    matrices: Sequence[Matrix],
+    options: AnalysisOptions,
+    samples: Sequence[Ints],
+    strata: Sequence[Ints],
+    n_jobs: int | None,
 ) -> Analysis:
     fit = fit_disc(matrices, options.disc).without_walks()
-    naming = evidence(fit, matrices, samples=samples, n_jobs=n_jobs) if options.n_clusters == "auto" else None
+    naming = None
+    if options.n_clusters == "auto":
+        naming = evidence(fit, matrices, samples=samples, strata=strata, n_jobs=n_jobs)
     groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
     if _refines(options, groups):
         groups = _refined(groups, fit.vectors, fit.sigma, [Correlations.of(x) for x in matrices])
@@ -94,6 +112,7 @@ def _pooled(
             n_permutations=options.n_permutations,
             null=options.null,
             samples=samples,
+            strata=strata,
             n_jobs=n_jobs,
             progress="permutations",
         )
@@ -107,7 +126,16 @@ def _pooled(
             n_jobs=n_jobs,
             progress="bootstraps",
         )
-    return Analysis(fit.settings, fit.vectors, fit.sigma, groups, significance, stable, naming=naming)
+    return Analysis(
+        fit.settings,
+        fit.vectors,
+        fit.sigma,
+        groups,
+        significance,
+        stable,
+        naming=naming,
+        replication=replication_over_samples(fit, matrices, samples, groups, n_jobs=n_jobs),
+    )
 
 
 def _leading(sigma: Floats, naming: Naming | None) -> list[int]:
@@ -182,6 +210,7 @@ def _per_subject(
         sigma_each=joint.sigma_each,
         subjects=tuple(subjects),
         naming=naming,
+        replication=replication_over_subjects(fits, groups, seed=settings.seed, n_jobs=n_jobs),
     )
 
 

@@ -64,7 +64,7 @@ def average(fits: Sequence[DiscFit], /) -> SubjectAverage:
     n_conditions = len(fits[0].sigma)
     shared = [_shared([(fit.vectors[m], fit.sigma[m]) for fit in fits]) for m in range(n_conditions)]
     aligned = np.stack(
-        [np.stack([_aligned(fit.vectors[m], directions) for fit in fits]) for m, (_, directions) in enumerate(shared)]
+        [np.stack([align(fit.vectors[m], directions) for fit in fits]) for m, (_, directions) in enumerate(shared)]
     )
     return SubjectAverage(
         mean=aligned.mean(axis=1),
@@ -86,8 +86,8 @@ def _relative_to_first(sigma: Floats) -> Floats:
     return np.asarray(sigma / sigma[0]) if sigma[0] > 0 else sigma
 
 
-def _aligned(vectors: Floats, directions: Floats) -> Floats:
-    """Reorder the vectors of a subject and flip their signs to match the shared directions."""
+def align(vectors: Floats, directions: Floats, /) -> Floats:
+    """Reorder vectors and flip their signs to match these directions."""
     cosines = directions.T @ vectors
     wanted, matched = linear_sum_assignment(-np.abs(cosines))
     signs = np.where(cosines[wanted, matched] < 0, -1.0, 1.0)

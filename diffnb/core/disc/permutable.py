@@ -18,7 +18,7 @@ from ..arrays.row_chunks import Chunked, stacked
 from ..runtime import budget
 from ..spectral.points import Columns
 from ..typing import Floats, Ints, Matrix
-from .algorithm import fit_walks, refit
+from .algorithm import DiscFit, fit_walks, refit
 from .feature_graph import feature_walk, points_from_stats
 from .settings import DiscSettings
 
@@ -28,8 +28,12 @@ Null: TypeAlias = Literal["labels", "connectivity"]
 class Permutable(Protocol):
     """Observations of all conditions that can be assigned to conditions in any way."""
 
+    def fit(self, rows: Sequence[Ints], settings: DiscSettings) -> DiscFit:
+        """Fit as if these rows, numbered across conditions, made up each condition; rows may be left out."""
+        ...
+
     def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
-        """σ if these rows, numbered across conditions, make up each condition."""
+        """σ of such a fit."""
         ...
 
 
@@ -43,8 +47,8 @@ def as_permutable(matrices: Sequence[Matrix], null: Null, /, *, samples: Sequenc
     return _Stacked.of(matrices, null)
 
 
-def _sigma_of_points(points: Sequence[Columns], settings: DiscSettings) -> Floats:
-    return fit_walks([feature_walk(c, settings.graph) for c in points], settings).sigma
+def _fit_points(points: Sequence[Columns], settings: DiscSettings) -> DiscFit:
+    return fit_walks([feature_walk(c, settings.graph) for c in points], settings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +70,16 @@ class _Stacked:
             return cls(tuple(parts))
         return cls((Affine(np.concatenate([part.x for part in parts])),))
 
-    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
-        """σ if these rows, numbered across conditions, make up each condition."""
+    def fit(self, rows: Sequence[Ints], settings: DiscSettings) -> DiscFit:
+        """Fit as if these rows, numbered across conditions, made up each condition."""
         if len(self.parts) == 1 and self.parts[0].map.is_identity:
             x: Any = self.parts[0].x
-            return refit([x[r] for r in rows], settings).sigma
-        return _sigma_of_points([self._columns(r) for r in rows], settings)
+            return refit([x[r] for r in rows], settings)
+        return _fit_points([self._columns(r) for r in rows], settings)
+
+    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
+        """σ of such a fit."""
+        return self.fit(rows, settings).sigma
 
     def _columns(self, rows: Ints) -> Columns:
         by_condition = _by_condition(rows, [part.n_obs for part in self.parts])
@@ -113,14 +121,18 @@ class _Summed:
         by_sample = matrices[0].cached("by_sample", partial(_stats_by_sample, matrices, samples))
         return cls(matrices, maps, samples, by_sample)
 
-    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
-        """σ if these rows, numbered across conditions, make up each condition."""
+    def fit(self, rows: Sequence[Ints], settings: DiscSettings) -> DiscFit:
+        """Fit as if these rows, numbered across conditions, made up each condition."""
         conditions = [self._from_samples(r) for r in rows] if self.by_sample else self._from_rows(rows)
         if self.maps:
             points = [Columns(parts, within=True) for parts in conditions]
         else:
             points = points_from_stats(conditions, settings.graph.standardize)
-        return _sigma_of_points(points, settings)
+        return _fit_points(points, settings)
+
+    def sigma(self, rows: Sequence[Ints], settings: DiscSettings) -> Floats:
+        """σ of such a fit."""
+        return self.fit(rows, settings).sigma
 
     def _from_samples(self, rows: Ints) -> tuple[GramStats, ...]:
         by_condition = _by_condition(rows, [x.shape[0] for x in self.matrices])

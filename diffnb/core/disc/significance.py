@@ -43,6 +43,7 @@ def permutation_test(
     n_permutations: int,
     null: Null = "labels",
     samples: Sequence[Ints] = (),
+    strata: Sequence[Ints] = (),
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Significance:
@@ -50,7 +51,8 @@ def permutation_test(
 
     `null="labels"` tests for any difference between conditions. `null="connectivity"` standardises every feature
     within its condition first, and again after each permutation, so that shifts and changes of scale are no
-    differences; the fit must be standardised within conditions, too. With `samples`, whole samples are permuted.
+    differences; the fit must be standardised within conditions, too. With `samples`, whole samples are permuted;
+    with `strata`, only within strata.
     """
     if null == "connectivity" and fit.settings.graph.standardize != "within":
         raise ValueError("null='connectivity' tests a fit with standardize='within'.")
@@ -58,7 +60,7 @@ def permutation_test(
     sizes = [x.shape[0] for x in matrices]
 
     def draw(rng: np.random.Generator) -> Floats:
-        return observations.sigma(_permuted(sizes, samples, rng), fit.settings)
+        return observations.sigma(_permuted(sizes, samples, strata, rng), fit.settings)
 
     seeds = draws(fit.settings.seed, "permutations", n_permutations)
     null_sigma = np.stack(map_draws(draw, seeds, n_jobs=n_jobs, progress=progress))
@@ -67,7 +69,13 @@ def permutation_test(
 
 
 def evidence(
-    fit: DiscFit, matrices: Sequence[Matrix], /, *, samples: Sequence[Ints] = (), n_jobs: int | None = None
+    fit: DiscFit,
+    matrices: Sequence[Matrix],
+    /,
+    *,
+    samples: Sequence[Ints] = (),
+    strata: Sequence[Ints] = (),
+    n_jobs: int | None = None,
 ) -> Naming:
     """Judge by permutations which conditions have a leading vector; of connectivity where the fit is of that alone."""
     null: Null = "connectivity" if fit.settings.graph.standardize == "within" else "labels"
@@ -76,13 +84,13 @@ def evidence(
     settings = replace(fit.settings, n_components=1)
     # another stream than that of the permutations, so that p-values do not change the groups
     seeds = draws(settings.seed, "chance", MAX_PERMUTATIONS)
-    assignments = distinct_assignments(samples, settings.seed, MAX_PERMUTATIONS) if samples else None
+    assignments = distinct_assignments(samples, settings.seed, MAX_PERMUTATIONS, strata=strata) if samples else None
 
     def sigma_of(number: int) -> Floats:
         if assignments is not None:
             rows = assignments[number]
         else:
-            rows = permuted_rows(sizes, np.random.default_rng(seeds[number]))
+            rows = permuted_rows(sizes, np.random.default_rng(seeds[number]), strata=strata)
         return observations.sigma(rows, settings)[:, 0]
 
     def draw(numbers: range) -> list[Floats]:
@@ -92,7 +100,9 @@ def evidence(
     return judge(fit.sigma[:, 0], draw, n_available=n_available)
 
 
-def distinct_assignments(samples: Sequence[Ints], seed: int, count: int, /) -> list[list[Ints]]:
+def distinct_assignments(
+    samples: Sequence[Ints], seed: int, count: int, /, *, strata: Sequence[Ints] = ()
+) -> list[list[Ints]]:
     """Draw up to `count` different assignments of whole samples to conditions, as rows numbered across conditions.
 
     Assignments that differ only in the order of conditions are the same, and the original one is left out.
@@ -101,7 +111,7 @@ def distinct_assignments(samples: Sequence[Ints], seed: int, count: int, /) -> l
     original = [np.arange(a, b) for a, b in pairwise(edges)]
     found: dict[frozenset[bytes], list[Ints]] = {_unordered(original): original}
     for source in draws(seed, "chance", MAX_DRAWS_PER_ASSIGNMENT * count):
-        rows = permuted_samples(samples, np.random.default_rng(source))
+        rows = permuted_samples(samples, np.random.default_rng(source), strata=strata)
         found.setdefault(_unordered(rows), rows)
         if len(found) > count:
             break
@@ -112,8 +122,10 @@ def _unordered(rows: Sequence[Ints]) -> frozenset[bytes]:
     return frozenset(r.tobytes() for r in rows)
 
 
-def _permuted(sizes: Sequence[int], samples: Sequence[Ints], rng: np.random.Generator) -> list[Ints]:
-    return permuted_samples(samples, rng) if samples else permuted_rows(sizes, rng)
+def _permuted(
+    sizes: Sequence[int], samples: Sequence[Ints], strata: Sequence[Ints], rng: np.random.Generator
+) -> list[Ints]:
+    return permuted_samples(samples, rng, strata=strata) if samples else permuted_rows(sizes, rng, strata=strata)
 
 
 def own_and_others(related: Sequence[Correlations], m: int, /) -> dict[str, Any]:

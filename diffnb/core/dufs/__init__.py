@@ -1,6 +1,7 @@
-"""DUFS: unsupervised selection of features by a gated graph Laplacian, and the Laplacian score."""
+"""Unsupervised selection of features: DUFS by a gated graph Laplacian, the Laplacian score, and diverse features."""
 
 from .batches import resolved_batch_size
+from .diverse import DiverseFit, DiverseOptions, fit_diverse_features
 from .laplacian_score import EDGE_WEIGHTS, LaplacianScoreFit, LaplacianScoreOptions, fit_laplacian_score
 from .objective import GATES
 from .optimizer import OPTIMIZERS
@@ -13,6 +14,8 @@ __all__ = [
     "GATES",
     "MAX_POWER",
     "OPTIMIZERS",
+    "DiverseFit",
+    "DiverseOptions",
     "DufsFit",
     "DufsOptions",
     "DufsSettings",
@@ -20,6 +23,7 @@ __all__ = [
     "LaplacianScoreFit",
     "LaplacianScoreOptions",
     "WarmStart",
+    "fit_diverse_features",
     "fit_dufs",
     "fit_laplacian_score",
     "resolved_batch_size",

@@ -43,6 +43,8 @@ class DufsOptions:
 
     #: features to select, those with the largest gates; `"auto"`: those whose gate is above ½
     n_features: int | Literal["auto"] = "auto"
+    #: features that `"auto"` selects at least
+    min_features: int = 0
     #: λ in units of |F|/R at the start; `None`: the parameter-free loss; `"warm"`: the best of several
     penalty: float | Literal["warm"] | None = None
     gates: Gates = "deterministic"
@@ -65,6 +67,8 @@ class DufsSettings:
     """What was used in the end, every number resolved."""
 
     n_features: int
+    #: features whose gate is above ½
+    n_open: int
     batch_size: int
     #: scale of the kernel
     scale: float
@@ -153,9 +157,9 @@ def fit_dufs(
     with thread_limits(data.batch_size, n_jobs):
         starts = [_Start(options.seed, number) for number in range(options.n_restarts)]
         best = min((_train_start(data, options, start, after_step) for start in starts), key=lambda t: t.final_loss)
-    selected = _selected(best.mu, options.n_features)
+    selected = _selected(best.mu, options.n_features, options.min_features)
     penalty = np.nan if best.penalty is None else best.penalty
-    settings = DufsSettings(int(selected.sum()), data.batch_size, best.scale, penalty)
+    settings = DufsSettings(int(selected.sum()), int((best.mu > 0).sum()), data.batch_size, best.scale, penalty)
     loss, smoothness, opened = best.course.T.copy()
     return DufsFit(settings, best.mu, selected, loss, smoothness, opened, best.warm_start)
 
@@ -169,11 +173,10 @@ def _expected_steps(options: DufsOptions) -> int:
     return options.n_steps * options.n_restarts * trainings
 
 
-def _selected(mu: Floats, n_features: int | Literal["auto"]) -> Bools:
-    if n_features == "auto":
-        return np.asarray(mu > 0)
+def _selected(mu: Floats, n_features: int | Literal["auto"], min_features: int) -> Bools:
+    count = max(int((mu > 0).sum()), min_features) if n_features == "auto" else n_features
     selected = np.zeros(len(mu), dtype=bool)
-    selected[_largest_gates(mu, n_features)] = True
+    selected[_largest_gates(mu, count)] = True
     return selected
 
 

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from ..arrays.ops import matmul
 from ..runtime.progress import bar, quietly
 from ..runtime.threads import thread_limits
+from ..stats.choices import Choice, limited
 from ..typing import Floats, Ints, Matrix
 from .clusters import Gap, cluster_features, gap_statistic, indicators
 from .covariance import SampleCovariance, sample_covariance
@@ -89,6 +90,8 @@ class InformedFit:
     weights: sp.csr_matrix
     #: eigenvalues and coordinates of the diffusion map
     diffusion: tuple[Floats, Floats]
+    #: numbers that the data chose, by the names of their options
+    choices: dict[str, Choice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,20 @@ def fit_informed(
             nearest=nearest,
             weights=connectivities(nearest),
             diffusion=_diffusion(pairwise, nearest, options.seed),
+            choices=_choices(data, options, clusters, n_components),
         )
+
+
+def _choices(
+    data: SampleCovariance, options: InformedOptions, clusters: _Clusters, n_components: int
+) -> dict[str, Choice]:
+    choices = {}
+    if clusters.gap is not None:
+        choices["n_clusters"] = clusters.gap.choice
+    if options.n_components == "auto":
+        n_obs = options.n_neighbors if options.local else data.shape[0]
+        choices["n_components"] = limited(n_components, 1, min(n_obs - 1, clusters.count or data.shape[1]))
+    return choices
 
 
 def _find_clusters(data: SampleCovariance, options: InformedOptions, labels: Ints | None) -> _Clusters:

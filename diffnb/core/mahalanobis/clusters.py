@@ -15,6 +15,8 @@ from scipy.spatial.distance import pdist, squareform
 from ..arrays.ops import cross, gram, matmul, take_columns
 from ..runtime.seeds import draws, generator
 from ..spectral.eigen import leading_eigenpairs
+from ..stats.choices import Choice
+from ..stats.choices import chosen as choice_of
 from ..typing import Floats, Ints, Matrix
 from .covariance import MAX_GRAM_POINTS, SampleCovariance
 
@@ -36,6 +38,14 @@ class Gap:
     #: standard error of the references, √(1 + 1/B) sd
     error: Floats
     chosen: int
+    min_clusters: int = MIN_GAP_CLUSTERS
+
+    @property
+    def choice(self) -> Choice:
+        """How decided the number is, among those that could have been chosen."""
+        allowed = self.k >= min(self.min_clusters, self.chosen)
+        k, gap, error = self.k[allowed], self.gap[allowed], self.error[allowed]
+        return choice_of(k, gap, int(np.searchsorted(k, self.chosen)), error=error)
 
 
 def cluster_features(data: SampleCovariance, n_clusters: int, /, *, seed: int = 0) -> Ints:
@@ -100,7 +110,7 @@ def gap_statistic(
     )
     gap = references.mean(axis=0) - _log_within(points, max_clusters)
     error = references.std(axis=0) * np.sqrt(1 + 1 / n_references)
-    return Gap(k, gap, error, _first_peak(k, gap, error, min(min_clusters, max_clusters)))
+    return Gap(k, gap, error, _first_peak(k, gap, error, min(min_clusters, max_clusters)), min_clusters)
 
 
 def indicators(labels: Ints, /) -> Floats:

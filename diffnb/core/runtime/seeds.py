@@ -25,6 +25,7 @@ Purpose: TypeAlias = Literal[
     "projection",
     "gate_noise",
     "thinning",
+    "halves",
 ]
 #: the position is part of the key of a stream, so new purposes are appended
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)

@@ -9,13 +9,14 @@ Samples that occur in both conditions are compared as pairs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import helmert
 
 from ..arrays.column_blocks import load_column_blocks
 from ..arrays.ops import dense64, take_columns
+from ..arrays.residuals import design_rank
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
 from ..stats.tails import f_pvalues
@@ -23,12 +24,14 @@ from ..typing import Floats, Ints, Matrix
 from .columnwise import map_column_blocks, with_fast_columns
 from .connectivity import varying
 from .correlation_blocks import RowGroups, sum_over_correlation_blocks
-from .marginal import FeatureTest, MarginalTests, t_test, welch
+from .marginal import FeatureTest, MarginalTests, t_test, welch, welch_of_means
 
 #: observations that a sample needs in a condition
 MIN_OBS_PER_SAMPLE = 5
 #: levels at which quantile functions are compared
 QUANTILE_LEVELS = (np.arange(50) + 0.5) / 50
+#: difference within a pair, in standard deviations, below which a covariate is the same in both conditions
+MIN_COVARIATE_DIFFERENCE = 1e-9
 #: added to every spread, as a share of the feature's mean spread, so that the logarithm of none at all is finite
 PSEUDO_SPREAD = 0.01
 
@@ -40,11 +43,45 @@ class Design:
     group: list[Ints]
     reference: list[Ints]
     paired: bool
+    #: per stratum (see `_Strata`), samples × columns: covariates of samples, or their differences within pairs
+    covariates: tuple[Floats, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, int]:
         """Number of samples in each condition."""
         return len(self.group), len(self.reference)
+
+    def with_covariates(self, group: Floats, reference: Floats, /) -> Design:
+        """Adjust comparisons for covariates (observations × columns) that are constant within samples.
+
+        Where samples are paired, a covariate that is the same in both conditions cancels and is dropped.
+        """
+        first = np.stack([group[rows].mean(axis=0) for rows in self.group])
+        second = np.stack([reference[rows].mean(axis=0) for rows in self.reference])
+        if self.paired:
+            differences = first - second
+            strata = [differences[:, np.abs(differences).max(axis=0) > MIN_COVARIATE_DIFFERENCE]]
+        else:
+            mean = np.concatenate([first, second]).mean(axis=0)
+            strata = [first - mean, second - mean]
+        for values in strata:
+            _refuse_saturated(values)
+        return replace(self, covariates=tuple(strata) if strata[0].shape[1] else ())
+
+
+def _refuse_saturated(covariates: Floats) -> None:
+    """Refuse covariates that leave fewer than one degree of freedom, or that determine each other."""
+    n_samples, n_columns = covariates.shape
+    if n_samples < n_columns + 2:
+        raise ValueError(
+            f"covariates that are constant within samples take {n_columns} columns, and a condition has {n_samples}"
+            f" samples to compare: at least {n_columns + 2} are needed. Leave out covariates."
+        )
+    if design_rank(covariates - covariates.mean(axis=0)) < n_columns:
+        raise ValueError(
+            "covariates that are constant within samples are constant in a condition, or determine each other there:"
+            " their effect cannot be estimated. Leave out one of them."
+        )
 
 
 def design(group: Ints, reference: Ints, /) -> Design:
@@ -121,16 +158,16 @@ def compare_vectors(products: Floats, samples: Design, /) -> FeatureTest:
     of the covariance between samples. That number is estimated from products of contrasts within conditions and
     over all features, so that few samples suffice; it is lower for a feature whose samples are correlated.
     """
-    strata, effect, residuals = _contrasts(samples)
-    squared = _quadratic(products, effect[None])[:, 0, 0]
-    within = [_quadratic(products, rows) for rows in residuals]
+    strata = _strata(samples)
+    squared = _quadratic(products, strata.effect[None])[:, 0, 0]
+    within = [_quadratic(products, rows) for rows in strata.residuals]
     variances = np.stack(
-        [np.trace(w, axis1=1, axis2=2) / len(w[0]) / size for w, size in zip(within, strata, strict=True)]
+        [np.trace(w, axis1=1, axis2=2) / len(w[0]) / size for w, size in zip(within, strata.sizes, strict=True)]
     )
     error = variances.sum(axis=0)
-    df = error**2 / np.maximum(sum(v**2 / (size - 1) for v, size in zip(variances, strata, strict=True)), 1e-300)
+    df = error**2 / np.maximum(sum(v**2 / n for v, n in zip(variances, strata.dfs, strict=True)), 1e-300)
     known = error > 0
-    directions = _directions(_quadratic(products, np.concatenate(residuals)), strata, variances)
+    directions = _directions(_quadratic(products, np.concatenate(strata.residuals)), strata.dfs, variances)
     ratio = np.divide(squared, error, out=np.ones_like(error), where=known)
     spread = np.sqrt(2 / directions * (1 + 1 / np.where(known, df, 1.0)))
     pval = f_pvalues(ratio, directions, directions * np.where(known, df, 1.0))
@@ -163,6 +200,8 @@ def _summary(x: Floats) -> Floats:
 
 
 def _compare_numbers(values: Floats, samples: Design) -> FeatureTest:
+    if samples.covariates:
+        return _compare_adjusted_numbers(values, _strata(samples))
     n, m = samples.sizes
     group, reference = values[:n], values[n:]
     if samples.paired:
@@ -173,39 +212,82 @@ def _compare_numbers(values: Floats, samples: Design) -> FeatureTest:
     return welch(group.mean(axis=0) - reference.mean(axis=0), variances, (n, m))
 
 
+def _compare_adjusted_numbers(values: Floats, strata: _Strata) -> FeatureTest:
+    difference = strata.effect @ values
+    variances = [
+        np.square(rows @ values).mean(axis=0) / n for rows, n in zip(strata.residuals, strata.sizes, strict=True)
+    ]
+    if len(variances) == 1:
+        return t_test(difference, np.sqrt(variances[0]), strata.dfs[0])
+    return welch_of_means(difference, (variances[0], variances[1]), (strata.dfs[0], strata.dfs[1]))
+
+
 def _wasserstein(quantiles: Floats, variances: Floats, samples: Design) -> Floats:
     """Distance of the mean quantile functions in standard deviations within samples."""
     n = samples.sizes[0]
-    distance = np.abs(quantiles[:n].mean(axis=0) - quantiles[n:].mean(axis=0)).mean(axis=0)
+    if samples.covariates:
+        gap = np.tensordot(_strata(samples).effect, quantiles, axes=1)
+    else:
+        gap = quantiles[:n].mean(axis=0) - quantiles[n:].mean(axis=0)
     within = np.sqrt(variances.mean(axis=0))
-    return np.asarray(distance / np.where(within > 0, within, 1.0))
+    return np.asarray(np.abs(gap).mean(axis=0) / np.where(within > 0, within, 1.0))
 
 
-def _contrasts(samples: Design) -> tuple[list[int], Floats, list[Floats]]:
-    """Sizes of the strata, the contrast between conditions, and orthonormal contrasts within each stratum.
+@dataclass(frozen=True, slots=True)
+class _Strata:
+    """Contrasts of the samples, those of the group first; strata are the conditions, or the differences of pairs."""
 
-    Strata are the conditions, or the one set of differences of paired samples.
-    """
+    #: number of samples over which the variance of each stratum is divided; lower than it is, with covariates
+    sizes: list[float]
+    #: between conditions
+    effect: Floats
+    #: orthonormal contrasts within each stratum, free of covariates
+    residuals: list[Floats]
+
+    @property
+    def dfs(self) -> list[int]:
+        """Degrees of freedom of each stratum."""
+        return [len(rows) for rows in self.residuals]
+
+
+def _strata(samples: Design) -> _Strata:
     n, m = samples.sizes
     if samples.paired:
         between = np.concatenate([np.eye(n), -np.eye(n)], axis=1)  # one difference per sample
-        return [n], between.mean(axis=0), [helmert(n) @ between]
-    effect = np.concatenate([np.full(n, 1 / n), np.full(m, -1 / m)])
-    within_group = np.concatenate([helmert(n), np.zeros((n - 1, m))], axis=1)
-    within_reference = np.concatenate([np.zeros((m - 1, n)), helmert(m)], axis=1)
-    return [n, m], effect, [within_group, within_reference]
+        size, mean, within = _intercept(n, *samples.covariates)
+        return _Strata([size], mean @ between, [within @ between])
+    group, reference = samples.covariates or (np.empty((n, 0)), np.empty((m, 0)))
+    (size, mean, within), (other_size, other_mean, other_within) = _intercept(n, group), _intercept(m, reference)
+    return _Strata(
+        [size, other_size],
+        np.concatenate([mean, -other_mean]),
+        [
+            np.concatenate([within, np.zeros((len(within), m))], axis=1),
+            np.concatenate([np.zeros((len(other_within), n)), other_within], axis=1),
+        ],
+    )
+
+
+def _intercept(n: int, covariates: Floats | None = None) -> tuple[float, Floats, Floats]:
+    """Return the effective size, the weights and the orthonormal residual contrasts of a mean at covariates of 0."""
+    if covariates is None or not covariates.shape[1]:
+        return n, np.full(n, 1 / n), helmert(n)
+    columns = np.column_stack([np.ones(n), covariates])
+    weights = np.linalg.pinv(columns)[0]
+    basis = np.linalg.qr(columns, mode="complete")[0]
+    return float(1 / np.sum(weights**2)), weights, basis[:, columns.shape[1] :].T
 
 
 def _quadratic(products: Floats, contrasts: Floats) -> Floats:
     return np.asarray(contrasts @ products @ contrasts.T)
 
 
-def _directions(products: Floats, strata: Sequence[int], variances: Floats) -> Floats:
+def _directions(products: Floats, dfs: Sequence[int], variances: Floats) -> Floats:
     """Effective number of independent directions of every feature, at most that of all features together.
 
     Its inverse is the mean squared cosine between contrasts within conditions, weighted by their lengths.
     """
-    variance = [v[:, None].repeat(size - 1, axis=1) for v, size in zip(variances, strata, strict=True)]
+    variance = [v[:, None].repeat(n, axis=1) for v, n in zip(variances, dfs, strict=True)]
     scale = np.concatenate(variance, axis=1)  # of each contrast, so that conditions have equal weight
     known = (scale > 0).all(axis=1)
     first, second = np.triu_indices(scale.shape[1], 1)

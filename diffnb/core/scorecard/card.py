@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays.residuals import covariate_designs, residuals
 from ..runtime.threads import thread_limits
 from ..stats.pvalues import adjusted
 from ..typing import Floats, Ints, Matrix
+from .adjusted_marginal import AdjustedComparison
 from .by_sample import Design, connectivity_test_by_sample, design, marginal_tests_by_sample
 from .columnwise import with_fast_columns
 from .connectivity import connectivity_test
@@ -62,27 +64,65 @@ def fit_scorecard(
     /,
     *,
     samples: tuple[Ints, Ints] | Design | None = None,
+    covariates: tuple[Floats, Floats] | None = None,
     n_jobs: int | None = None,
 ) -> ScorecardFit:
     """Compare all features of two conditions.
 
     `samples` are the samples of the rows of both conditions, as codes or as a design; they are the units then.
+    `covariates` (observations × columns of both conditions) are taken out within each condition.
     """
     with thread_limits(group.shape[1], n_jobs):
         if samples is None:
-            return _compare_observations(group, reference, options, n_jobs)
+            return _compare_observations(group, reference, options, covariates, n_jobs)
         units = samples if isinstance(samples, Design) else design(*samples)
+        if covariates is not None:
+            group, reference, units = _without_covariates(group, reference, units, covariates)
         return _compare_samples(group, reference, units, n_jobs)
 
 
 def _compare_observations(
-    group: Matrix, reference: Matrix, options: ScorecardOptions, n_jobs: int | None
+    group: Matrix,
+    reference: Matrix,
+    options: ScorecardOptions,
+    covariates: tuple[Floats, Floats] | None,
+    n_jobs: int | None,
 ) -> ScorecardFit:
+    compare, n_columns = None, 0
+    related: Sequence[Matrix] = (group, reference)
+    if covariates is not None:
+        designs = covariate_designs(covariates)
+        compare, n_columns = AdjustedComparison.of(*(own.values for own in designs)), covariates[0].shape[1]
+        related = residuals(related, designs, exchangeable=False)
     group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
-    marginal = marginal_tests(group, reference, n_jobs=n_jobs)
-    connected = connectivity_test(group, reference, seed=options.seed, n_jobs=n_jobs)
+    marginal = marginal_tests(group, reference, compare=compare, n_jobs=n_jobs)
+    related = related if covariates is not None else (group, reference)
+    connected = connectivity_test(*related, seed=options.seed, n_covariates=n_columns, n_jobs=n_jobs)
     n_units = int(group.shape[0]), int(reference.shape[0])
     return _card(marginal, connected, ScorecardSettings(n_units, paired=False, n_folds=connected.n_folds))
+
+
+def _without_covariates(
+    group: Matrix, reference: Matrix, units: Design, covariates: tuple[Floats, Floats]
+) -> tuple[Matrix, Matrix, Design]:
+    """Take covariates that vary within samples out of the observations, and leave the others to the samples."""
+    codes = [_sample_of_rows(rows, len(z)) for rows, z in zip((units.group, units.reference), covariates, strict=True)]
+    designs = covariate_designs(covariates, units=codes)
+    varies = np.any([own.within.any(axis=0) for own in designs], axis=0)
+    if not varies.all():
+        group_values, reference_values = (own.values[:, ~varies] for own in designs)
+        units = units.with_covariates(group_values, reference_values)
+    if varies.any():
+        own = covariate_designs([z[:, varies] for z in covariates], units=codes)
+        group, reference = residuals((group, reference), own, exchangeable=False)
+    return group, reference, units
+
+
+def _sample_of_rows(rows: Sequence[Ints], n_obs: int) -> Ints:
+    codes = np.full(n_obs, -1)
+    for code, own in enumerate(rows):
+        codes[own] = code
+    return codes
 
 
 def _compare_samples(group: Matrix, reference: Matrix, units: Design, n_jobs: int | None) -> ScorecardFit:

@@ -54,7 +54,7 @@ class ConnectivityTest(FeatureTest):
 
 
 def connectivity_test(
-    group: Matrix, reference: Matrix, /, *, seed: int = 0, n_jobs: int | None = None
+    group: Matrix, reference: Matrix, /, *, seed: int = 0, n_covariates: int = 0, n_jobs: int | None = None
 ) -> ConnectivityTest:
     """Test for every feature whether its correlations with all others differ between two conditions.
 
@@ -65,14 +65,16 @@ def connectivity_test(
     deviations of its null distribution, plus that over the lower one as far as it is above `MIN_BROAD_EXCESS_SD`.
     The result is again in standard deviations of its null distribution; NaN for features that are constant in a
     condition, and for all with fewer than `MIN_OBS_FOR_CONNECTIVITY` observations in one.
+
+    `n_covariates` columns have been taken out of each condition: it has so many observations less to offer.
     """
     n_features = group.shape[1]
     varies = varying(group, reference)
     stat, pval = np.full(n_features, np.nan), np.full(n_features, np.nan)
-    n_folds = _n_folds(min(group.shape[0], reference.shape[0]), int(varies.sum()))
+    n_folds = _n_folds(min(group.shape[0], reference.shape[0]) - n_covariates, int(varies.sum()))
     if n_folds:
         kept = [take_columns(with_fast_columns(x), varies) for x in (group, reference)]
-        stat[varies], pval[varies] = _compare_over_folds(kept, n_folds, seed, n_jobs)
+        stat[varies], pval[varies] = _compare_over_folds(kept, n_folds, n_covariates, seed, n_jobs)
     return ConnectivityTest(stat, pval, n_folds)
 
 
@@ -92,14 +94,14 @@ def _n_folds(n_obs: int, n_features: int) -> int:
 
 
 def _compare_over_folds(
-    matrices: Sequence[Matrix], n_folds: int, seed: int, n_jobs: int | None
+    matrices: Sequence[Matrix], n_folds: int, n_covariates: int, seed: int, n_jobs: int | None
 ) -> tuple[Floats, Floats]:
     """Statistic and p-value from random folds; all draws but the first only add null values."""
     rng = generator(seed, "folds")
     draws = []
     for _ in range(_n_fold_draws(matrices[0].shape[1], n_folds)):
         folds = [RowGroups(x, np.array_split(rng.permutation(x.shape[0]), n_folds)) for x in matrices]
-        draws.append(_excess(folds, n_jobs))
+        draws.append(_excess(folds, n_covariates, n_jobs))
     observed = draws[0][:, 0]
     null = np.concatenate([excess[:, 1:].reshape(len(excess), -1) for excess in draws], axis=1)
     mean, deviation = null.mean(axis=1), null.std(axis=1)
@@ -119,14 +121,16 @@ def _combined_levels(high: Floats, low: Floats) -> Floats:
     return np.asarray(high + np.maximum(low - MIN_BROAD_EXCESS_SD, 0.0))
 
 
-def _excess(folds: Sequence[RowGroups], n_jobs: int | None) -> Floats:
+def _excess(folds: Sequence[RowGroups], n_covariates: int, n_jobs: int | None) -> Floats:
     """Sum the excess of every feature: levels × (observed, then contrasts without a difference) × features."""
     n_features, n_folds = folds[0].matrix.shape[1], len(folds[0].rows)
     n_null = N_NULL_CONTRASTS[n_folds]
     df = 2 * (n_folds - 1 - n_null) + PRIOR_DF
     # with few features one partner is a larger share than that of the lower level, and both levels are the same
     levels = special.fdtri(1, df, 1 - np.array([1 / n_features, max(BROAD_LEVEL_SHARE, 1 / n_features)]))
-    prior = sum(1 / (rows.size - 3) for condition in folds for rows in condition.rows) / n_folds**2
+    # slopes of covariates are estimated once per condition, so that every fold bears its part of their number
+    lost = 3 + n_covariates / n_folds
+    prior = sum(1 / (rows.size - lost) for condition in folds for rows in condition.rows) / n_folds**2
     balanced = hadamard(n_folds) / n_folds
     pairs = _null_pairs(n_null, n_features)
 

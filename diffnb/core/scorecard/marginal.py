@@ -39,22 +39,31 @@ class MarginalTests:
     distribution: FeatureTest
 
 
-def marginal_tests(group: Matrix, reference: Matrix, /, *, n_jobs: int | None = None) -> MarginalTests:
+def marginal_tests(
+    group: Matrix,
+    reference: Matrix,
+    /,
+    *,
+    compare: Callable[[Floats, Floats], Floats] | None = None,
+    n_jobs: int | None = None,
+) -> MarginalTests:
     """Compare every column of `group` with that of `reference`.
 
     Mean: Welch's t. Spread: Brown–Forsythe as a signed t, the square of which is Levene's W around medians.
     Distribution: the 1-D Wasserstein distance in pooled standard deviations, with the p-value of an
-    Anderson–Darling test whose null distribution follows from the ties of each column.
+    Anderson–Darling test whose null distribution follows from the ties of each column. `compare` may replace these
+    tests of a block by others, such as those of `adjusted_marginal`.
     """
     if isinstance(group, Chunked):
-        return _by_loaded_columns([group, reference], lambda x, y: marginal_tests(x, y, n_jobs=n_jobs))
+        return _by_loaded_columns([group, reference], lambda x, y: marginal_tests(x, y, compare=compare, n_jobs=n_jobs))
     group, reference = with_fast_columns(group), with_fast_columns(reference)
     width = max(1, MAX_SORTED_NUMBERS // (group.shape[0] + reference.shape[0]))
+    tests = _compare_block if compare is None else compare
 
-    def compare(where: slice) -> Floats:
-        return _compare_block(dense64(group[:, where]).T, dense64(reference[:, where]).T)
+    def of_block(where: slice) -> Floats:
+        return tests(dense64(group[:, where]).T, dense64(reference[:, where]).T)
 
-    rows = np.concatenate(map_column_blocks(compare, group.shape[1], width, n_jobs=n_jobs), axis=1)
+    rows = np.concatenate(map_column_blocks(of_block, group.shape[1], width, n_jobs=n_jobs), axis=1)
     return MarginalTests(FeatureTest(*rows[0:2]), FeatureTest(*rows[2:4]), FeatureTest(*rows[4:6]))
 
 
@@ -76,10 +85,15 @@ def _concatenated(tests: Sequence[FeatureTest]) -> FeatureTest:
 
 def welch(mean_difference: Floats, variance: tuple[Floats, Floats], n: tuple[int, int], /) -> FeatureTest:
     """Welch's t from a difference in means, two unbiased variances and two sizes."""
-    first, second = variance[0] / n[0], variance[1] / n[1]
+    return welch_of_means(mean_difference, (variance[0] / n[0], variance[1] / n[1]), (n[0] - 1, n[1] - 1))
+
+
+def welch_of_means(difference: Floats, variance: tuple[Floats, Floats], df: tuple[float, float], /) -> FeatureTest:
+    """Welch's t from a difference in means, the variance of each mean and its degrees of freedom."""
+    first, second = variance
     with np.errstate(divide="ignore", invalid="ignore"):
-        df = (first + second) ** 2 / (first**2 / (n[0] - 1) + second**2 / (n[1] - 1))
-    return t_test(mean_difference, np.sqrt(first + second), df)
+        joint_df = (first + second) ** 2 / (first**2 / df[0] + second**2 / df[1])
+    return t_test(difference, np.sqrt(first + second), joint_df)
 
 
 def t_test(difference: Floats, error: Floats, df: Floats | float, /) -> FeatureTest:
@@ -141,10 +155,10 @@ def _distribution(values: Floats, in_group: Bools, n: tuple[int, int], variance:
     distance = np.einsum("ij,ij->i", np.abs(cdf_gap), gap)
     within = ((n[0] - 1) * variance[0] + (n[1] - 1) * variance[1]) / (sum(n) - 2)
     scale = np.sqrt(np.where(within > 0, within, _row_variances(values)))
-    return FeatureTest(distance / np.where(scale > 0, scale, 1.0), _anderson_darling(cdf_gap, gap > 0, n))
+    return FeatureTest(distance / np.where(scale > 0, scale, 1.0), anderson_darling(cdf_gap, gap > 0, n))
 
 
-def _anderson_darling(cdf_gap: Floats, is_step: Bools, n: tuple[int, int]) -> Floats:
+def anderson_darling(cdf_gap: Floats, is_step: Bools, n: tuple[int, int], /) -> Floats:
     """P-value of Anderson–Darling's statistic, summed over the steps between distinct values.
 
     The weight of a step is half the observations tied on either side of it. Under permutation of the labels the

@@ -1,4 +1,4 @@
-"""How many features: by the divergence between held-out observations, or held-out samples."""
+"""The divergence between held-out observations, or held-out samples, for every number of features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from ..runtime.seeds import generator
 from ..runtime.threads import n_workers
 from ..typing import Floats, Ints
 from .ascent import MAX_STARTS
-from .divergence import evaluate_divergence
+from .coupling import Coupling
+from .divergence import Divergence, evaluate_divergence
 from .labelings import Labelings
 from .path import MAX_FEATURES_WITHOUT_WORKING_SET, PathSettings, fit_path
 from .streamed_operator import n_sharing_passes, run_sharing_passes
@@ -24,8 +25,8 @@ DEFAULT_FOLDS, MAX_FOLDS, MIN_HELD_OUT_PER_FOLD = 5, 10, 10
 N_REPEATS = 3
 #: folds that share their products: enough for one product to serve many, few enough to occupy all cores
 MAX_FOLDS_PER_BATCH = 5
-#: standard errors that fewer features may fall short of the largest held-out objective
-MAX_SHORTFALL_IN_STANDARD_ERRORS = 0.25
+#: permutations of the labels of held-out observations: one that reaches the data leaves a p-value of .05
+N_HELD_OUT_PERMUTATIONS = 39
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +44,34 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class CrossValidation:
-    """Objectives on held-out observations."""
+    """Objectives on held-out observations, and what chance alone makes of them."""
 
     #: folds of all repeats × k
     objective: Floats
+    #: the same with permuted labels of the held-out observations, permutations × folds × k
+    null: Floats
     n_repeats: int
 
-    def smallest_sufficient(self) -> int:
-        """Return the index of the smallest k that falls short of the best k by chance only.
+    @property
+    def n_folds(self) -> int:
+        """Number of folds of one repeat."""
+        return len(self.objective) // self.n_repeats
 
-        Folds are paired: the error is that of the shortfall within folds, not of the differences between them.
+    @property
+    def chance(self) -> Floats:
+        """Mean objective of permuted labels, folds × k.
+
+        Two samples of one distribution differ, too, and the more the longer its tails: a gene that few cells express
+        has a large objective whatever the labels.
+        """
+        return np.asarray(self.null.mean(axis=0))
+
+    def standard_error(self, differences: Floats, /) -> Floats:
+        """Return the standard error of the mean over folds, of differences within folds.
+
         Repeats use the same observations, so they reduce the noise of the splits but not the standard error.
         """
-        best = int(self.objective.mean(axis=0).argmax())
-        shortfall = self.objective[:, [best]] - self.objective
-        error = shortfall.std(axis=0) / np.sqrt(len(shortfall) / self.n_repeats)
-        return int(np.flatnonzero(shortfall.mean(axis=0) <= MAX_SHORTFALL_IN_STANDARD_ERRORS * error)[0])
+        return np.asarray(differences.std(axis=0) / np.sqrt(self.n_folds))
 
 
 def n_folds(n: int, m: int, /) -> int:
@@ -95,23 +108,26 @@ def cross_validate(
         folds = _folds_of_samples(samples, rng) if samples else _folds_of_rows(n, m, rng)
         batches += _batches(folds, batch_size)
 
-    def work(batch: list[Fold]) -> Floats:
-        return _held_out_objectives(labelings, batch, ks, settings)
+    def work(numbered: tuple[int, list[Fold]]) -> tuple[Floats, Floats]:
+        number, batch = numbered
+        rng = generator(settings.seed, "chance", labelings.n_features, number)
+        return _held_out_objectives(labelings, batch, ks, settings, rng)
 
     with bar(total=len(batches), desc=progress, disable=progress is None, delay=1.0) as shown:
         if labelings.streamed is not None:
             numbers_each = MAX_STARTS * max(map(len, batches)) * (labelings.n_obs + labelings.n_features)
             n_sharing = n_sharing_passes(numbers_each)
-            objectives = run_sharing_passes(
-                labelings.streamed, work, batches, n_sharing=n_sharing, on_done=shown.update
+            found = run_sharing_passes(
+                labelings.streamed, work, list(enumerate(batches)), n_sharing=n_sharing, on_done=shown.update
             )
         else:
-            objectives = []
+            found = []
             with ThreadPoolExecutor(n_workers(len(batches))) as pool:
-                for objective in pool.map(work, batches):
-                    objectives.append(objective)
+                for of_batch in pool.map(work, enumerate(batches)):
+                    found.append(of_batch)
                     shown.update()
-    return CrossValidation(np.concatenate(objectives), n_repeats)
+    objectives, null = zip(*found, strict=True)
+    return CrossValidation(np.concatenate(objectives), np.concatenate(null, axis=1), n_repeats)
 
 
 def _batches(folds: Sequence[Fold], max_size: int) -> list[list[Fold]]:
@@ -121,14 +137,39 @@ def _batches(folds: Sequence[Fold], max_size: int) -> list[list[Fold]]:
     return [group[start : start + max_size] for group in alike for start in range(0, len(group), max_size)]
 
 
-def _held_out_objectives(labelings: Labelings, folds: Sequence[Fold], ks: Ints, settings: PathSettings) -> Floats:
-    """Return the objective of held-out observations, folds × k."""
+def _held_out_objectives(
+    labelings: Labelings, folds: Sequence[Fold], ks: Ints, settings: PathSettings, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return the objective of held-out observations, folds × k, and of permuted ones, permutations × folds × k."""
     train = _labelings_of_folds(labelings, [fold.train for fold in folds])
     held_out = _labelings_of_folds(labelings, [fold.held_out for fold in folds])
     weights = fit_path(train, ks, settings).weights.reshape(-1, labelings.n_features)
-    projected = held_out.project(weights, np.repeat(np.arange(len(folds)), len(ks)))
-    evaluated = evaluate_divergence(*projected, settings.divergence, held_out.coupling)
-    return evaluated.values.reshape(len(folds), len(ks))
+    fold_of_row = np.repeat(np.arange(len(folds)), len(ks))
+    u, v = held_out.project(weights, fold_of_row)
+    shape = len(folds), len(ks)
+    observed = evaluate_divergence(u, v, settings.divergence, held_out.coupling).values.reshape(shape)
+    null = _permuted_divergences(u, v, fold_of_row, settings.divergence, held_out.coupling, rng)
+    return observed, null.reshape(-1, *shape)
+
+
+def _permuted_divergences(
+    u: Floats, v: Floats, fold_of_row: Ints, divergence: Divergence, coupling: Coupling, rng: np.random.Generator
+) -> Floats:
+    """Return the divergence of every row with permuted labels, permutations × rows.
+
+    All rows of a fold have the same permutation. Rows are sorted once: a subset of a sorted row is sorted.
+    """
+    n, m = u.shape[1], v.shape[1]
+    pooled = np.concatenate([u, v], axis=1)
+    order = np.argsort(pooled, axis=1)
+    ordered = np.take_along_axis(pooled, order, axis=1)
+    labels = np.tile(np.arange(n + m) < n, (int(fold_of_row[-1]) + 1, 1))
+    null = np.empty((N_HELD_OUT_PERMUTATIONS, len(u)))
+    for values in null:
+        is_first = np.take_along_axis(rng.permuted(labels, axis=1)[fold_of_row], order, axis=1)
+        first, second = ordered[is_first].reshape(-1, n), ordered[~is_first].reshape(-1, m)
+        values[:] = divergence.values(first, second, coupling)
+    return null
 
 
 def _labelings_of_folds(labelings: Labelings, rows: Sequence[tuple[Ints, Ints]]) -> Labelings:

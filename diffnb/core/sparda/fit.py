@@ -16,6 +16,7 @@ from .certificate import certificate
 from .cross_validation import cross_validate
 from .divergence import DIVERGENCES, DivergenceName
 from .labelings import Labelings, labelings_of, pooled_mean_and_scale
+from .n_features import FeatureCount, choose_n_features
 from .path import PathSettings, fit_path, k_grid, n_path_steps
 
 Solver: TypeAlias = Literal["tighten", "relax"]
@@ -65,6 +66,10 @@ class Projection:
     path: Floats
     held_out: Floats
     held_out_sd: Floats
+    #: held-out mean with permuted labels
+    chance: Floats
+    #: how the number of features was chosen; `None` where it was given
+    count: FeatureCount | None = None
     #: upper bound of the objective over the objective; NaN unless asked for
     certificate: float = np.nan
     #: NaN until `divergence_test` computes it
@@ -81,6 +86,8 @@ class SpardaFit:
     labelings: Labelings
     #: the sample of each row of either population; empty where observations are independent
     samples: Sequence[Ints] = ()
+    #: the stratum of each row of either population; empty where labels may be permuted between all
+    strata: Sequence[Ints] = ()
 
 
 def fit_sparda(
@@ -90,12 +97,14 @@ def fit_sparda(
     /,
     *,
     samples: Sequence[Ints] = (),
+    strata: Sequence[Ints] = (),
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> SpardaFit:
     """Maximise the divergence of βᵀx and βᵀy over directions with at most k features (Eq. 1), by deflation.
 
     `samples` holds the sample of each row of `x` and of `y`; whole samples are held out and permuted then.
+    `strata` holds the stratum of each row: labels are permuted within strata only.
     """
     # one thread of BLAS: it would gain nothing from more in products with a few directions
     with thread_limits(1, n_jobs):
@@ -105,7 +114,7 @@ def fit_sparda(
             projection = _fit_projection(rest, options, samples, named(progress, f"projection {i + 1}"))
             projections.append(projection)
             rest = rest.deflated_by(projection.weights)
-    return SpardaFit(options, projections, observed, samples)
+    return SpardaFit(options, projections, observed, samples, strata)
 
 
 def _fit_projection(
@@ -115,10 +124,12 @@ def _fit_projection(
     total = n_path_steps(ks, settings)
     with bar(total=total, desc=named(progress, "path"), disable=progress is None, delay=1.0) as shown:
         path = fit_path(labelings, ks, settings, on_step=shown.update)
-    held_out = np.full((1, len(ks)), np.nan)
+    held_out = chance = np.full((1, len(ks)), np.nan)
+    count = None
     if options.n_features == "auto":
         validated = cross_validate(labelings, ks, settings, samples=samples, progress=named(progress, "folds"))
-        held_out, chosen = validated.objective, validated.smallest_sufficient()
+        count = choose_n_features(ks, validated, tested=not samples)
+        held_out, chance, chosen = validated.objective, validated.chance, count.index
     else:
         chosen = int(np.searchsorted(ks, options.n_features or labelings.n_features))
     weights, objective, scores = _without_rounding(labelings, path.weights[0, chosen], float(path.objective[0, chosen]))
@@ -133,6 +144,8 @@ def _fit_projection(
         path=path.objective[0],
         held_out=held_out.mean(axis=0),
         held_out_sd=held_out.std(axis=0),
+        chance=chance.mean(axis=0),
+        count=count,
         certificate=certificate(labelings, weights, seed=options.seed) if options.certificate else np.nan,
     )
 

@@ -94,6 +94,14 @@ def n_path_steps(ks: Ints, settings: PathSettings, /) -> int:
     return once if settings.divergence is DIVERGENCES["wasserstein2"] else 2 * once
 
 
+def max_standardized_log(objectives: Floats, /) -> Floats:
+    """Standardise the log objectives of every k over labelings, and return the largest of each labeling."""
+    logs = np.log(np.maximum(objectives, np.finfo(float).tiny))
+    spread = logs.std(axis=0)
+    centered = logs - logs.mean(axis=0)
+    return np.asarray(np.divide(centered, spread, out=np.zeros_like(logs), where=spread > 0).max(axis=1))
+
+
 def _report_nothing() -> None:
     pass
 

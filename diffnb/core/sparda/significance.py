@@ -17,7 +17,7 @@ from ..typing import Floats, Ints
 from .ascent import MAX_STARTS
 from .fit import Projection, SpardaFit, named
 from .labelings import Labelings
-from .path import MAX_FEATURES_WITHOUT_WORKING_SET, fit_path, k_grid
+from .path import MAX_FEATURES_WITHOUT_WORKING_SET, fit_path, k_grid, max_standardized_log
 from .streamed_operator import n_sharing_passes, run_sharing_passes
 
 #: growth of k along the paths of permuted labels, of which only the objective is wanted
@@ -67,18 +67,10 @@ def _pvalue(
         observed = fit_path(labelings, ks, settings).objective
     objectives = np.concatenate([observed, _null_objectives(labelings, fit, ks, n_permutations, n_jobs, progress)])
     if n_features == "auto":
-        statistics = _max_standardized_log(objectives)
+        statistics = max_standardized_log(objectives)
     else:
         statistics = objectives[:, np.searchsorted(ks, n_features or labelings.n_features)]
     return float(permutation_pvalues(statistics[:1], statistics[1:, None])[0])
-
-
-def _max_standardized_log(objectives: Floats) -> Floats:
-    """Standardise the log objectives of every k over labelings, and return the largest of each labeling."""
-    logs = np.log(np.maximum(objectives, np.finfo(float).tiny))
-    spread = logs.std(axis=0)
-    centered = logs - logs.mean(axis=0)
-    return np.asarray(np.divide(centered, spread, out=np.zeros_like(logs), where=spread > 0).max(axis=1))
 
 
 def _null_objectives(
@@ -93,7 +85,7 @@ def _null_objectives(
     batches = [seeds[start : start + size] for start in range(0, n_permutations, size)]
 
     def work(batch: list[np.random.SeedSequence]) -> Floats:
-        rows = [_permuted(labelings, fit.samples, np.random.default_rng(seed)) for seed in batch]
+        rows = [_permuted(labelings, fit, np.random.default_rng(seed)) for seed in batch]
         return _objectives(labelings, rows, ks, fit)
 
     if labelings.streamed is None:
@@ -117,13 +109,15 @@ def _numbers_per_permutation(labelings: Labelings) -> int:
     return MAX_STARTS * (labelings.n_obs + labelings.n_features)
 
 
-def _permuted(labelings: Labelings, samples: Sequence[Ints], rng: np.random.Generator) -> tuple[Ints, Ints]:
+def _permuted(labelings: Labelings, fit: SpardaFit, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    samples, strata = fit.samples, fit.strata
     if not samples:
-        x_rows, y_rows = permuted_rows([labelings.x_rows.shape[1], labelings.y_rows.shape[1]], rng)
+        sizes = [labelings.x_rows.shape[1], labelings.y_rows.shape[1]]
+        x_rows, y_rows = permuted_rows(sizes, rng, strata=strata)
     elif np.intersect1d(samples[0], samples[1]).size:
         x_rows, y_rows = _exchanged_within_samples(samples, rng)
     else:
-        x_rows, y_rows = permuted_samples(samples, rng)
+        x_rows, y_rows = permuted_samples(samples, rng, strata=strata)
     return x_rows, y_rows
 
 

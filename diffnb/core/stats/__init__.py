@@ -1,1 +1,1 @@
-"""Resampling and p-values, the same for every method."""
+"""Resampling, p-values and choices, the same for every method."""

@@ -92,22 +92,45 @@ def _scattered(task: _Task[Any, Any]) -> Iterator[None]:
         yield
 
 
-def permuted_rows(sizes: Sequence[int], rng: np.random.Generator, /) -> list[Ints]:
-    """Permute observations between conditions, whose sizes stay the same; rows are numbered across conditions."""
-    order = rng.permutation(int(sum(sizes)))
-    return [np.sort(rows) for rows in np.split(order, np.cumsum(sizes)[:-1])]
+def permuted_rows(sizes: Sequence[int], rng: np.random.Generator, /, *, strata: Sequence[Ints] = ()) -> list[Ints]:
+    """Permute observations between conditions, whose sizes stay the same; rows are numbered across conditions.
+
+    `strata` holds, per condition, the stratum of each row; observations are permuted within strata then.
+    """
+    if not strata:
+        order = rng.permutation(int(sum(sizes)))
+        return [np.sort(rows) for rows in np.split(order, np.cumsum(sizes)[:-1])]
+    condition = np.repeat(np.arange(len(sizes)), sizes)
+    permuted = _permuted_within(condition, np.concatenate(strata), rng)
+    return [np.flatnonzero(permuted == number) for number in range(len(sizes))]
 
 
-def permuted_samples(samples: Sequence[Ints], rng: np.random.Generator, /) -> list[Ints]:
+def permuted_samples(
+    samples: Sequence[Ints], rng: np.random.Generator, /, *, strata: Sequence[Ints] = ()
+) -> list[Ints]:
     """Permute whole samples between conditions; every condition keeps its number of samples.
 
-    `samples` holds, per condition, the sample of each row; rows are numbered across conditions.
+    `samples` holds, per condition, the sample of each row; rows are numbered across conditions. With `strata`, the
+    stratum of each row, samples are permuted within strata.
     """
     sample_of_row = np.concatenate(samples)
     observed = [np.unique(codes) for codes in samples]
-    permuted = rng.permutation(np.concatenate(observed))
-    assigned = np.split(permuted, np.cumsum([len(codes) for codes in observed])[:-1])
-    return [np.flatnonzero(np.isin(sample_of_row, codes)) for codes in assigned]
+    if not strata:
+        permuted = rng.permutation(np.concatenate(observed))
+        assigned = np.split(permuted, np.cumsum([len(codes) for codes in observed])[:-1])
+        return [np.flatnonzero(np.isin(sample_of_row, codes)) for codes in assigned]
+    names, first_row = np.unique(sample_of_row, return_index=True)
+    condition = np.repeat(np.arange(len(samples)), [len(codes) for codes in samples])[first_row]
+    shuffled = _permuted_within(condition, np.concatenate(strata)[first_row], rng)
+    return [np.flatnonzero(np.isin(sample_of_row, names[shuffled == number])) for number in range(len(samples))]
+
+
+def _permuted_within(labels: Ints, strata: Ints, rng: np.random.Generator) -> Ints:
+    permuted = labels.copy()
+    for stratum in np.unique(strata):
+        rows = np.flatnonzero(strata == stratum)
+        permuted[rows] = rng.permutation(labels[rows])
+    return permuted
 
 
 def bootstrap_rows(size: int, rng: np.random.Generator, /, *, samples: Ints | None = None) -> Ints:

@@ -120,3 +120,13 @@ def test_a_permutation_that_gives_the_same_labels_is_a_tie(two_conditions):
     same = np.isclose(found.null_sigma[:, 1, 0], found.sigma[1, 0], rtol=1e-9)
     assert 0 < same.sum() < 9
     assert found.pvals[1, 0] == (1 + same.sum()) / 10
+
+
+def test_labels_are_permuted_within_strata(two_conditions):
+    """Where every stratum holds one condition, every permutation is the data as it is."""
+    strata = [np.full(60, 0), np.full(60, 1)]
+    found = significance_of(two_conditions, n_permutations=3, strata=strata)
+    np.testing.assert_allclose(found.null_sigma, np.broadcast_to(found.sigma, (3, 2, 2)), rtol=1e-9)
+    assert not evidence(fit_for(two_conditions), two_conditions, strata=strata).accepted.any()
+    mixed = [np.tile([0, 1], 30)] * 2
+    assert significance_of(two_conditions, n_permutations=19, strata=mixed).pvals[1, 0] == 0.05

@@ -107,6 +107,12 @@ class TestGap:
         found = gap_statistic(sample_covariance(types.X), max_clusters=4)
         assert found.k.tolist() == [1, 2, 3, 4]
         assert found.chosen == 4
+        assert found.choice.at_edge == "high"
+
+    def test_a_peak_is_no_edge_and_not_flat(self, types):
+        choice = gap_statistic(sample_covariance(types.X)).choice
+        assert (choice.value, choice.at_edge, choice.flat) == (6, None, False)
+        assert choice.candidates[0] == 2, "a single cluster cannot be chosen"
 
     def test_duplicates_form_one_cluster(self, rng):
         x = rng.normal(size=(12, 4))[:, np.arange(20) % 4]

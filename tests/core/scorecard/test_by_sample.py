@@ -8,6 +8,7 @@ from scipy import stats
 
 from diffnb.core.scorecard.by_sample import (
     MIN_OBS_PER_SAMPLE,
+    _compare_numbers,
     compare_vectors,
     connectivity_test_by_sample,
     design,
@@ -117,3 +118,71 @@ def test_samples_with_few_observations_are_excluded():
 
 def test_one_sample_in_both_conditions_does_not_make_pairs():
     assert not design(np.repeat([0, 1], 6), np.repeat([1, 2], 6)).paired
+
+
+def adjusted_by_hand(values, covariates):
+    """Intercept at the given centre, its squared standard error and degrees of freedom, by least squares."""
+    columns = np.column_stack([np.ones(len(values)), covariates])
+    inverse = np.linalg.inv(columns.T @ columns)
+    coefficients = inverse @ columns.T @ values
+    df = len(values) - columns.shape[1]
+    return coefficients[0], inverse[0, 0] * np.sum((values - columns @ coefficients) ** 2, axis=0) / df, df
+
+
+def test_a_covariate_of_samples_is_regressed_out_of_their_summaries(rng):
+    (x, a), (y, b) = donors(rng, 6, 30, 5), donors(rng, 7, 20, 5, first=10)
+    age = rng.normal(size=20)
+    plan = design(a, b).with_covariates(age[a][:, None], age[b][:, None])
+    ours = marginal_tests_by_sample(x, y, plan).mean
+    mean = np.concatenate([age[np.unique(a)], age[np.unique(b)]]).mean()
+    found = [
+        adjusted_by_hand(of_each(z, c, lambda s: s.mean(axis=0)), age[np.unique(c)] - mean) for z, c in ((x, a), (y, b))
+    ]
+    (first, v, n), (second, w, m) = found
+    np.testing.assert_allclose(ours.stat, (first - second) / np.sqrt(v + w), rtol=1e-9)
+    df = (v + w) ** 2 / (v**2 / n + w**2 / m)
+    np.testing.assert_allclose(ours.pval, 2 * stats.t.sf(np.abs(ours.stat), df), rtol=1e-9)
+
+
+def test_within_pairs_the_difference_of_a_covariate_counts(rng):
+    (x, a), (y, b) = donors(rng, 7, 30, 5), donors(rng, 7, 25, 5)
+    quality = rng.normal(size=(2, 7))
+    plan = design(a, b).with_covariates(quality[0][a][:, None], quality[1][b][:, None])
+    ours = marginal_tests_by_sample(x, y, plan).mean
+    means = [of_each(z, c, lambda s: s.mean(axis=0)) for z, c in ((x, a), (y, b))]
+    difference, variance, df = adjusted_by_hand(means[0] - means[1], quality[0] - quality[1])
+    np.testing.assert_allclose(ours.stat, difference / np.sqrt(variance), rtol=1e-9)
+    np.testing.assert_allclose(ours.pval, 2 * stats.t.sf(np.abs(ours.stat), df), rtol=1e-9)
+
+
+def test_within_pairs_a_covariate_that_both_share_cancels(rng):
+    (x, a), (y, b) = donors(rng, 5, 30, 4), donors(rng, 5, 25, 4)
+    age = rng.normal(size=5)
+    plan = design(a, b)
+    same = plan.with_covariates(age[a][:, None], age[b][:, None])
+    assert not same.covariates
+    np.testing.assert_array_equal(
+        marginal_tests_by_sample(x, y, same).mean.pval, marginal_tests_by_sample(x, y, plan).mean.pval
+    )
+
+
+def test_with_covariates_vectors_of_one_entry_are_numbers(rng):
+    """The F ratio of vectors is the square of the t of numbers, where vectors have one entry."""
+    plan = design(np.repeat(np.arange(6), 5), np.repeat(np.arange(6, 13), 5))
+    age = rng.normal(size=13)
+    plan = plan.with_covariates(np.repeat(age[:6], 5)[:, None], np.repeat(age[6:], 5)[:, None])
+    values = rng.normal(size=(13, 8))
+    products = np.einsum("sj,tj->jst", values, values)
+    expected = _compare_numbers(values, plan).pval
+    np.testing.assert_allclose(compare_vectors(products, plan).pval, expected, rtol=0.02)
+
+
+def test_covariates_without_degrees_of_freedom_are_refused(rng):
+    codes = np.repeat(np.arange(3), 5), np.repeat(np.arange(3, 7), 5)
+    one, two = rng.normal(size=(7, 1)), rng.normal(size=(7, 2))
+    design(*codes).with_covariates(one[codes[0]], one[codes[1]])
+    with pytest.raises(ValueError, match="take 2 columns, and a condition has 3 samples"):
+        design(*codes).with_covariates(two[codes[0]], two[codes[1]])
+    constant = np.r_[np.zeros(3), np.arange(4.0)][:, None]
+    with pytest.raises(ValueError, match="constant in a condition"):
+        design(*codes).with_covariates(constant[codes[0]], constant[codes[1]])

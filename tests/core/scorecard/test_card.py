@@ -117,3 +117,38 @@ def test_one_job_is_one_thread(rng, monkeypatch):
     monkeypatch.setattr(module, "marginal_tests", lambda *x, **o: seen.append(n_workers()) or tests(*x, **o))
     fit_scorecard(*rng.normal(size=(2, 20, 4)), ScorecardOptions(), n_jobs=1)
     assert seen == [1]
+
+
+def confounded(rng, *, n_samples=0):
+    """A covariate of observations that differs between conditions, and shifts half of the features."""
+    n = 40 * max(1, n_samples)
+    z = [rng.normal(shift, 1.0, size=(n, 1)) for shift in (0.5, -0.5)]
+    loadings = np.arange(30) % 2
+    x = [own * loadings + rng.normal(size=(n, 30)) for own in z]
+    if n_samples:
+        codes = [np.repeat(np.arange(n_samples) + first, 40) for first in (0, n_samples)]
+        x = [own + 0.3 * rng.normal(size=(2 * n_samples, 30))[c] for own, c in zip(x, codes, strict=True)]
+        return x, z, tuple(codes)
+    return x, z, None
+
+
+@pytest.mark.parametrize("n_samples", [0, 6])
+def test_covariates_hold_the_level_of_every_kind(n_samples):
+    rejected, without = [], []
+    for seed in range(12):
+        (x, y), z, codes = confounded(np.random.default_rng(seed), n_samples=n_samples)
+        fit = fit_scorecard(x, y, ScorecardOptions(seed), samples=codes, covariates=tuple(z))
+        rejected.append(np.mean(fit.pval < 0.05, axis=0))
+        without.append(np.mean(fit_scorecard(x, y, ScorecardOptions(seed), samples=codes).pval < 0.05, axis=0))
+    assert np.all(np.mean(rejected, axis=0) < 0.1)  # of 360 tests each, more would come up once in 10,000 times
+    assert np.mean(without, axis=0)[0] > 0.3
+
+
+def test_covariates_of_samples_and_of_observations_go_together(rng):
+    (x, y), z, codes = confounded(rng, n_samples=6)
+    age = rng.normal(size=12)
+    both = tuple(np.column_stack([own, age[c]]) for own, c in zip(z, codes, strict=True))
+    fit = fit_scorecard(x, y, ScorecardOptions(), samples=codes, covariates=both)
+    alone = fit_scorecard(x, y, ScorecardOptions(), samples=codes, covariates=tuple(z))
+    assert np.isfinite(fit.pval).all()
+    assert not np.allclose(fit.pval, alone.pval)

@@ -178,3 +178,14 @@ def test_more_observations_are_split_into_more_folds(n_obs, n_features, n_folds)
 
 def test_few_features_get_more_null_values_from_repeated_folds():
     assert [module._n_fold_draws(p, 4) for p in (10, 600, 900, 2000)] == [10, 9, 6, 1]
+
+
+def test_covariates_that_were_taken_out_count_as_observations(rng):
+    x, y = rng.normal(size=(2, 42, 30))
+    assert connectivity_test(x, y).n_folds == 4
+    assert connectivity_test(x, y, n_covariates=3).n_folds == 2
+    assert connectivity_test(x[:9], y[:9], n_covariates=2).n_folds == 0
+    # a larger variance of Fisher z is expected, so that differences weigh less
+    fewer = connectivity_test(x, y, n_covariates=2)
+    assert fewer.n_folds == 4
+    assert not np.array_equal(fewer.stat, connectivity_test(x, y).stat)

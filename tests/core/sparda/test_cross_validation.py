@@ -2,12 +2,14 @@ import numpy as np
 import pytest
 
 from diffnb.core.runtime.seeds import generator
-from diffnb.core.sparda.coupling import wasserstein
+from diffnb.core.sparda.coupling import Coupling, wasserstein
 from diffnb.core.sparda.cross_validation import (
+    N_HELD_OUT_PERMUTATIONS,
     N_REPEATS,
     CrossValidation,
     _folds_of_rows,
     _folds_of_samples,
+    _permuted_divergences,
     cross_validate,
     n_folds,
 )
@@ -118,17 +120,31 @@ def test_every_divergence_can_be_held_out(populations, name):
     assert (table >= 0).all()
 
 
-def test_the_least_number_that_falls_short_by_chance_only_is_chosen(rng):
-    """The top is flat: up to a quarter of a standard error below the best counts as equally good."""
-    noise = 0.1 * rng.normal(size=(10, 1))
-    noise -= noise.mean()
-    height = np.array([0.5, 1.0, 1.001, 0.9])
-    steady = CrossValidation(height + noise, 1)
-    assert steady.smallest_sufficient() == 2, "folds agree: the best is the best"
-    apart = noise * np.array([1.0, -1.0, 1.0, 1.0])
-    assert CrossValidation(height + apart, 1).smallest_sufficient() == 1, "folds disagree by more than the difference"
-    assert CrossValidation(np.tile(steady.objective, (3, 1)), 3).smallest_sufficient() == 2
+def test_permuted_divergences_are_those_of_permuted_labels(rng):
+    """Every row with the labels of its fold, the plain way: pool, draw, compare."""
+    u, v, fold_of_row = rng.normal(size=(4, 9)), rng.normal(size=(4, 6)), np.array([0, 0, 1, 1])
+    coupling, divergence = Coupling.of(9, 6), DIVERGENCES["wasserstein2"]
+    null = _permuted_divergences(u, v, fold_of_row, divergence, coupling, np.random.default_rng(5))
+    again, labels = np.random.default_rng(5), np.tile(np.arange(15) < 9, (2, 1))
+    pooled = np.concatenate([u, v], axis=1)
+    for values in null:
+        drawn = again.permuted(labels, axis=1)[fold_of_row]
+        expected = [wasserstein(row[is_first], row[~is_first]) for row, is_first in zip(pooled, drawn, strict=True)]
+        np.testing.assert_allclose(values, expected, rtol=1e-12)
 
 
-def test_equal_heights_take_the_fewest():
-    assert CrossValidation(np.ones((5, 4)), 1).smallest_sufficient() == 0
+def test_chance_is_what_two_samples_of_one_distribution_differ_by(rng):
+    """Held-out objectives of equal populations are those of permuted labels, on average."""
+    x, y = rng.normal(size=(300, 6)), rng.normal(size=(300, 6))
+    found = cross_validate(labelings_of(x, y), np.array([2, 6]), PathSettings())
+    assert found.null.shape == (N_HELD_OUT_PERMUTATIONS, 10 * N_REPEATS, 2)
+    np.testing.assert_allclose(found.objective.mean(axis=0), found.chance.mean(axis=0), rtol=0.3)
+
+
+def test_repeats_do_not_reduce_the_standard_error():
+    once = np.array([[1.0], [3.0], [2.0], [2.0]])
+    single = CrossValidation(once, np.zeros((1, 4, 1)), 1)
+    thrice = CrossValidation(np.tile(once, (3, 1)), np.zeros((1, 12, 1)), 3)
+    assert thrice.n_folds == single.n_folds == 4
+    np.testing.assert_allclose(thrice.standard_error(thrice.objective), single.standard_error(once))
+    np.testing.assert_allclose(single.standard_error(once), once.std() / 2)

@@ -195,3 +195,14 @@ def test_the_fit_stays_as_it_is(populations):
     assert np.isnan(fit.projections[0].pval)
     assert tested.projections[0].pval >= 0.25
     np.testing.assert_array_equal(tested.projections[0].weights, fit.projections[0].weights)
+
+
+def test_labels_are_permuted_within_strata(populations):
+    """Where every stratum holds one population, every permutation is the data as it is, and nothing is unusual."""
+    x, y = populations
+    for strata, expected in (
+        ([np.zeros(len(x), dtype=int), np.ones(len(y), dtype=int)], 1.0),
+        ([np.arange(len(x)) % 2, np.arange(len(y)) % 2], 0.1),
+    ):
+        fit = fit_sparda(x, y, SpardaOptions(2), strata=strata)
+        assert divergence_test(fit, n_permutations=9).projections[0].pval == pytest.approx(expected)

@@ -44,3 +44,33 @@ def test_concurrent_draws_start_no_threads():
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_items_are_mapped_in_their_order(n_jobs):
     assert resampling.map_items(sum, [[1, 2], [3], [4, 5, 6]], n_jobs=n_jobs) == [3, 3, 15]
+
+
+def test_rows_are_permuted_within_strata_only():
+    strata = [np.array([0, 0, 0, 1, 1]), np.array([0, 1, 1, 1])]
+    condition, stratum = np.repeat([0, 1], [5, 4]), np.concatenate(strata)
+    seen = set()
+    for seed in range(200):
+        rows = resampling.permuted_rows([5, 4], np.random.default_rng(seed), strata=strata)
+        assert sorted(np.concatenate(rows)) == list(range(9))
+        for number, own in enumerate(rows):
+            counts = np.bincount(stratum[own], minlength=2)
+            np.testing.assert_array_equal(counts, np.bincount(stratum[condition == number], minlength=2))
+        seen.add(tuple(rows[0]))
+    assert len(seen) == 4 * 10  # 3 of 4 observations of one stratum, 2 of 5 of the other
+
+
+def test_samples_are_permuted_whole_within_strata_only():
+    samples = [np.array([0, 0, 1, 2, 2]), np.array([3, 3, 4, 5])]
+    of_sample = np.array([0, 0, 1, 0, 1, 1])
+    strata = [of_sample[codes] for codes in samples]
+    together = np.concatenate(samples)
+    seen = set()
+    for seed in range(200):
+        rows = resampling.permuted_samples(samples, np.random.default_rng(seed), strata=strata)
+        assert sorted(np.concatenate(rows)) == list(range(9))
+        names = np.unique(together[rows[0]])
+        assert set(together[rows[1]]).isdisjoint(names)
+        np.testing.assert_array_equal(np.bincount(of_sample[names]), [2, 1])
+        seen.add(tuple(names))
+    assert len(seen) == 3 * 3

@@ -1,0 +1,147 @@
+"""`pp.time_blocks`: blocks of consecutive frames, as units of tests."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+from anndata import AnnData
+
+from .. import _logging as log
+from .. import _validate as validate
+from .._anndata import all_rows, row_autocorrelation
+
+Strings: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
+#: entry of `uns`
+TIME_BLOCKS = "time_blocks"
+#: a block is this many times as long as the frames that count as one: correlations between features fluctuate more
+#: slowly than features do
+CORRELATION_TIMES_PER_BLOCK = 10
+#: rows from which a correlation can be computed within a block
+MIN_ROWS_PER_BLOCK = 20
+#: blocks of a condition with which a test is possible at all
+MIN_BLOCKS_PER_CONDITION = 4
+#: name of rows without a condition, which no test uses
+WITHOUT_CONDITION = "no condition"
+
+
+def time_blocks(
+    adata: AnnData,
+    groupby: str | None = None,
+    *,
+    sample_key: str | None = None,
+    layer: str | None = None,
+    length: int | Literal["auto"] = "auto",
+    key_added: str = "block",
+    copy: bool = False,
+) -> AnnData | None:
+    """Divide a series into blocks of consecutive frames, as units of tests in place of single frames.
+
+    Frames of a recording resemble their neighbours, and a test that exchanges single frames takes them for many more
+    independent observations than they are. Pass the blocks as `sample_key`: then :func:`diffnb.tl.disc` permutes
+    whole blocks, and they are the units of :func:`diffnb.tl.scorecard`. If several subjects were recorded, their
+    agreement is the better question: pass the subject as `sample_key` instead.
+
+    Parameters
+    ----------
+    adata
+        Annotated data whose rows are frames, in the order of time.
+    groupby
+        Column of `adata.obs` with the conditions: no block holds frames of two of them.
+    sample_key
+        Column of `adata.obs` with the subject, or the run, of each frame: no block holds frames of two of them.
+    layer
+        Layer from which the autocorrelation is computed; `adata.X` by default.
+    length
+        Frames in a block, about; the last ones of a series are shared out among its blocks. `"auto"`: ten times the
+        number of frames that count as one, by the autocorrelation, and 20 at least.
+    key_added
+        Column of `adata.obs` that is written.
+    copy
+        Work on a copy and return it.
+
+    Returns
+    -------
+    `None`, or the copy. `adata.obs[key_added]` holds the name of each frame's block, as a category, and
+    `adata.uns["time_blocks"]` the length, the lag-1 correlation and the number of frames that count as one.
+
+    References
+    ----------
+    Bartlett, J. R. Stat. Soc. 1935; Geyer, Stat. Sci. 1992, for the sum of autocorrelations.
+
+    Examples
+    --------
+    >>> import diffnb as dn
+    >>> adata = dn.datasets.nback_fmri(n_subjects=1)
+    >>> dn.pp.time_blocks(adata, "condition", length=38)
+    >>> adata.obs["block"].nunique()
+    16
+    """
+    names = _series_names(adata, groupby, sample_key)
+    codes, levels = pd.factorize(names, sort=True)
+    series = [np.flatnonzero(codes == code) for code in range(len(levels))]
+    source = all_rows(adata, layer)
+    found = row_autocorrelation([source[rows] for rows in series])
+    per_block = _length(length, found.time)
+    blocks = np.empty(adata.n_obs, dtype=object)
+    for name, rows in zip(levels, series, strict=True):
+        blocks[rows] = _numbered(str(name), len(rows), per_block)
+    _check_counts(adata, groupby, blocks, length, per_block)
+    adata = adata.copy() if copy else adata
+    adata.obs[key_added] = pd.Categorical(blocks)
+    adata.uns[TIME_BLOCKS] = {
+        "key": key_added,
+        "length": per_block,
+        "lag_1": found.lag_1,
+        "correlation_time": found.time,
+    }
+    log.info(
+        f"{len(np.unique(blocks))} blocks of about {per_block} frames: lag-1 correlation {found.lag_1:.2f},"
+        f" {found.time:.1f} frames count as one"
+    )
+    return adata if copy else None
+
+
+def _series_names(adata: AnnData, groupby: str | None, sample_key: str | None) -> Strings:
+    """Name the series that every frame belongs to, by condition and sample."""
+    parts = []
+    if groupby is not None:
+        categories = validate.conditions(adata, groupby)
+        parts.append(pd.Series(categories.astype(object)).fillna(WITHOUT_CONDITION).astype(str))
+    if sample_key is not None:
+        parts.append(validate.obs_column(adata, "sample_key", sample_key).astype(str).reset_index(drop=True))
+    if not parts:
+        return np.full(adata.n_obs, "block", dtype=object)
+    return np.array(["_".join(row) for row in zip(*parts, strict=True)], dtype=object)
+
+
+def _length(length: int | Literal["auto"], time: float) -> int:
+    given = validate.auto_count("length", length, at_least=2)
+    return given or max(MIN_ROWS_PER_BLOCK, ceil(CORRELATION_TIMES_PER_BLOCK * time))
+
+
+def _numbered(name: str, n_frames: int, length: int) -> list[str]:
+    """Name the block of every frame of a series; blocks differ in length by one frame at most."""
+    count = max(1, n_frames // length)
+    numbers = np.arange(n_frames) * count // n_frames + 1
+    digits = len(str(count))
+    return [f"{name}_{number:0{digits}d}" for number in numbers]
+
+
+def _check_counts(
+    adata: AnnData, groupby: str | None, blocks: Strings, length: int | Literal["auto"], per_block: int
+) -> None:
+    """Refuse blocks that are too few to be permuted."""
+    conditions = np.zeros(adata.n_obs) if groupby is None else adata.obs[groupby].to_numpy()
+    counts = pd.Series(blocks).groupby(conditions).nunique()
+    if counts.min() >= MIN_BLOCKS_PER_CONDITION:
+        return
+    where = "there are" if groupby is None else f"condition {str(counts.idxmin())!r} has"
+    raise ValueError(
+        f"length={length!r} gives blocks of {per_block} frames, of which {where} {counts.min()}; at least"
+        f" {MIN_BLOCKS_PER_CONDITION} are needed. The recording is too short to test it on its own with blocks of"
+        " this length: record more, or compare subjects with sample_key. A smaller length makes more blocks, which"
+        " are then less independent."
+    )
