@@ -30,8 +30,8 @@ def disc_features(
 
     Returns
     -------
-    One row per feature, in the order of `adata.var_names`; columns `feature_group`, `score`, `membership` and
-    `stability` where they were computed, `kind` (`kind_vs_…` where several conditions were compared with this one),
+    One row per feature, in the order of `adata.var_names`; columns `feature_group`, `score`, and where they were
+    computed `subgroup`, `membership` and `stability`, `kind` (`kind_vs_…` where several conditions were compared with this one),
     `vector_1` ….
 
     Examples
@@ -46,7 +46,7 @@ def disc_features(
     table = disc(adata, group=group, key=key)
     name = str(table["group"].iloc[0])
     table = table[table["group"] == name]
-    leading = [c for c in ("feature_group", "score", "membership", "stability") if c in table.columns]
+    leading = [c for c in ("feature_group", "subgroup", "score", "membership", "stability") if c in table.columns]
     kinds = _kinds(adata, name, scorecard_key)
     return pd.concat([table[leading], kinds, table.drop(columns=["group", *leading])], axis=1)
 
