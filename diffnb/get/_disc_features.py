@@ -31,8 +31,8 @@ def disc_features(
     Returns
     -------
     One row per feature, in the order of `adata.var_names`; columns `feature_group`, `score`, and where they were
-    computed `subgroup`, `membership` and `stability`, `kind` (`kind_vs_…` where several conditions were compared with this one),
-    `vector_1` ….
+    computed `subgroup`, `membership` and `stability`, `kind` (`kind_vs_…` where several
+    conditions were compared with this one), `vector_1` ….
 
     Examples
     --------
