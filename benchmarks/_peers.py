@@ -67,11 +67,11 @@ def scorecard(truth: Truth) -> list[Answer]:
     ]
 
 
-def disc(truth: Truth, **options: Any) -> list[Answer]:
+def disc(truth: Truth, question: str = "any difference") -> list[Answer]:
     import diffnb as dn
 
     adata = as_anndata(truth)
-    dn.tl.disc(adata, "condition", **options)
+    dn.tl.disc(adata, "condition", question=question)
     groups = adata.var["disc_B"].astype(str).to_numpy()
     connected = truth.kind == "connected"
     named = [g for g in np.unique(groups) if g != "background"]
@@ -89,7 +89,7 @@ def disc(truth: Truth, **options: Any) -> list[Answer]:
 
 
 def disc_within(truth: Truth) -> list[Answer]:
-    return disc(truth, standardize="within")
+    return disc(truth, question="relations")
 
 
 def sparda(truth: Truth) -> list[Answer]:

@@ -98,8 +98,9 @@ def permutations(adata: ad.AnnData) -> int:
     return N_PERMUTATIONS if adata.n_vars <= MAX_FEATURES_TO_PERMUTE else 0
 
 
-def disc(adata: ad.AnnData, **options: Any) -> Found:
-    dn.tl.disc(adata, "condition", n_clusters=2, n_permutations=permutations(adata), **options)
+def disc(adata: ad.AnnData, question: str = "any difference", **options: Any) -> Found:
+    asked = {"question": question, "n_clusters": 2, "n_permutations": permutations(adata), **options}
+    dn.tl.disc(adata, "condition", **asked)
     exact: Results = {}
     for group in adata.obs["condition"].astype("category").cat.categories:
         frame = dn.get.disc(adata, group=group).loc[adata.var_names]
@@ -112,7 +113,7 @@ def disc(adata: ad.AnnData, **options: Any) -> Found:
 
 
 def disc_within(adata: ad.AnnData) -> Found:
-    return disc(adata, standardize="within", null="connectivity")
+    return disc(adata, question="relations")
 
 
 def disc_samples(adata: ad.AnnData) -> Found:

@@ -35,7 +35,7 @@ def three_clusters(values: Any) -> np.ndarray:
 def one_scene(month: str, noise: float, size: int, seed: int) -> dict[str, float]:
     scene = dn.datasets.hyperspectral_tarp(month=month, size=size, noise=noise, random_state=seed)
     tarp = (scene.var["material"] == "tarp").to_numpy()
-    dn.tl.disc(scene, "condition", graph="knn", n_components=4)
+    dn.tl.disc(scene, "condition", question="any difference", graph="knn", n_components=4)
     dn.tl.feature_change(scene, "condition")
     vectors = dn.get.disc(scene, group="oct-change").filter(regex=r"^vector_")
     found = (

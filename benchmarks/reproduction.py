@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 from _tools import save, table
-from defaults import quality
+from defaults import PAPER, quality
 from sklearn.metrics import roc_auc_score
 
 import diffnb as dn
@@ -29,7 +29,7 @@ def spread(values):
 
 def authors_way(adata, k, d):
     """Run DiSC as the authors' code does; the score comes with the AUROC of the two leading vectors."""
-    found = quality(adata, graph="dense", n_neighbors=k, n_eigenvectors=d, project_trivial=False)
+    found = quality(adata, graph="dense", n_neighbors=k, n_eigenvectors=d, project_trivial=False, **PAPER)
     found["leading"] = {}
     for group in found["auroc"]:
         vectors = dn.get.disc(adata, group=group)[["vector_1", "vector_2"]].abs().max(axis=1)
@@ -54,7 +54,7 @@ def rule_of_thumb(n_seeds):
     rows = []
     for k in (5, 8, 15, 30):
         theirs = [authors_way(adata, k, 20) for adata in datasets]
-        ours = [quality(adata, graph="dense", n_neighbors=k, n_eigenvectors=20) for adata in datasets]
+        ours = [quality(adata, graph="dense", n_neighbors=k, n_eigenvectors=20, **PAPER) for adata in datasets]
         gaps = [s[1] / s[2] for f in theirs for s in f["sigma"].values()]
         rows.append(
             [

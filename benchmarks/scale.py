@@ -78,7 +78,7 @@ def measure(path: Path, what: str, workers: int) -> dict[str, Any]:
         (found,) = reduce([chunked(adata.X)], lambda block, *_: block.nnz, lambda a, b: a + b)
         figures: dict[str, Any] = {"density": found / (adata.n_obs * adata.n_vars)}
     elif what == "disc":
-        dn.tl.disc(adata, "condition", standardize="within")
+        dn.tl.disc(adata, "condition")
         named = adata.var["disc_stimulated"] == "stimulated1"
         figures = {"module found": int(named[:MODULE].sum()), "others": int(named[MODULE:].sum())}
     else:

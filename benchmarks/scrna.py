@@ -47,7 +47,7 @@ def evidence(adata: ad.AnnData, *, sample_key: str | None) -> pd.DataFrame:
     dn.tl.scorecard(adata, "condition", sample_key=sample_key)
     card = dn.get.scorecard(adata)
     found |= {f"scorecard, {kind}": -places(card, kind) for kind in KINDS}
-    for name, options in {"as they are": {}, "within": {"standardize": "within"}}.items():
+    for name, options in {"as they are": {"question": "any difference"}, "within": {"question": "relations"}}.items():
         dn.tl.disc(adata, "condition", **options)
         found[f"DiSC, {name}"] = dn.get.disc(adata, group="stimulated")["score"]
     for name in ("global", "within"):
@@ -134,10 +134,10 @@ def kang(_: int) -> dict[str, Any] | None:
     top = {name: int(named[np.argsort(-scores[name].to_numpy(), kind="stable")[:20]].sum()) for name in scores}
     title = f"Kang: {adata.n_obs} monocytes, {adata.n_vars} genes, {named.sum()} named after interferon"
     table(title, ["ranked by", "AUROC", "in the first 20"], [[name, found[name], top[name]] for name in found])
-    dn.tl.disc(adata, "condition", n_permutations=99, null="labels")
+    dn.tl.disc(adata, "condition", question="any difference", n_permutations=99)
     groups = groups_of(adata, named)
     table("Kang: groups of DiSC on values as they are", list(groups[0]), [list(g.values()) for g in groups])
-    dn.tl.disc(adata, "condition", standardize="within", n_permutations=99, null="connectivity")
+    dn.tl.disc(adata, "condition", n_permutations=99)
     within = groups_of(adata, named)
     table("Kang: groups of DiSC, standardised within conditions", list(within[0]), [list(g.values()) for g in within])
     return {"cells": adata.n_obs, "genes": adata.n_vars, "named": int(named.sum()), "auroc": found} | {

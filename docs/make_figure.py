@@ -117,9 +117,9 @@ def draw_significance(part, adata):
 
 
 def main():
-    """Compute with defaults, draw, save with few colours."""
+    """Compute as the paper does, draw, save with few colours."""
     adata = dn.datasets.newly_connected()
-    dn.tl.disc(adata, "condition", n_permutations=99)
+    dn.tl.disc(adata, "condition", question="any difference", n_permutations=99)
     with plt.rc_context(LOOK):
         figure = plt.figure(figsize=(WIDTH / DPI, HEIGHT / DPI))
         left, middle, right = figure.subfigures(1, 3, width_ratios=[1.32, 1.25, 0.85])

@@ -166,7 +166,7 @@ def block_lines(ax, blocks):
 def how_disc():
     """Draw the four steps of DiSC on the paper's first toy."""
     adata = dn.datasets.newly_connected()
-    dn.tl.disc(adata, "condition")
+    dn.tl.disc(adata, "condition", question="any difference")
     walks, spans = walks_of(adata)
     p = adata.n_vars
     transitions = [walk.step(np.eye(p)) for walk in walks]

@@ -24,7 +24,7 @@ THEMES = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}
 LOAD = """import diffnb as dn
 
 adata = dn.datasets.scrna(n_cells=500, n_genes=600, n_donors=8, n_mean=60, n_spread=60, module_size=30)
-adata = adata[:, adata.X.getnnz(axis=0) >= 20].copy()
+adata = adata[:, adata.X.getnnz(axis=0) >= 40].copy()
 stimulated = adata[adata.obs["condition"] == "stimulated"]"""
 
 

@@ -4,6 +4,7 @@ from ._candidates import candidate_conditions, candidate_covariates, candidate_s
 from ._compare import compare, compare_overlap
 from ._contents import contents
 from ._disc import disc, disc_significance
+from ._disc_evidence import disc_evidence
 from ._disc_features import disc_features
 from ._disc_groups import disc_groups
 from ._disc_replication import disc_replication
@@ -34,6 +35,7 @@ __all__ = [
     "compare_overlap",
     "contents",
     "disc",
+    "disc_evidence",
     "disc_features",
     "disc_graph",
     "disc_groups",

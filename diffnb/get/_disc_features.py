@@ -15,7 +15,7 @@ from ._scorecard import scorecard
 def disc_features(
     adata: AnnData, *, group: str | None = None, key: str = "disc", scorecard_key: str = "scorecard"
 ) -> pd.DataFrame:
-    """Read the features of one condition: group, score, stability, vectors, and how each differs.
+    """Read the features of one condition: group, score, membership, stability, vectors, and how each differs.
 
     Parameters
     ----------
@@ -30,8 +30,9 @@ def disc_features(
 
     Returns
     -------
-    One row per feature, in the order of `adata.var_names`; columns `feature_group`, `score`, `stability` where it
-    was computed, `kind` (`kind_vs_…` where several conditions were compared with this one), `vector_1` ….
+    One row per feature, in the order of `adata.var_names`; columns `feature_group`, `score`, and where they were
+    computed `subgroup`, `membership` and `stability`, `kind` (`kind_vs_…` where several
+    conditions were compared with this one), `vector_1` ….
 
     Examples
     --------
@@ -40,12 +41,12 @@ def disc_features(
     >>> dn.tl.disc(adata, "condition", n_components=2)
     >>> dn.tl.scorecard(adata, "condition")
     >>> dn.get.disc_features(adata, group="B").columns.tolist()
-    ['feature_group', 'score', 'kind', 'vector_1', 'vector_2']
+    ['feature_group', 'score', 'membership', 'kind', 'vector_1', 'vector_2']
     """
     table = disc(adata, group=group, key=key)
     name = str(table["group"].iloc[0])
     table = table[table["group"] == name]
-    leading = [c for c in ("feature_group", "score", "stability") if c in table.columns]
+    leading = [c for c in ("feature_group", "subgroup", "score", "membership", "stability") if c in table.columns]
     kinds = _kinds(adata, name, scorecard_key)
     return pd.concat([table[leading], kinds, table.drop(columns=["group", *leading])], axis=1)
 

@@ -36,6 +36,26 @@ def levels_of(adata: AnnData, column: str) -> list[str]:
         return []
 
 
+#: what DiSC can be asked, as users read it
+QUESTIONS = [
+    ("connected in one condition only (relations)", "relations"),
+    ("any difference (levels and spreads count)", "any difference"),
+]
+STANDARDIZE = [
+    ("as the question asks", "auto"),
+    ("within conditions", "within"),
+    ("global", "global"),
+    ("no", None),
+]
+
+
+def question() -> Control:
+    """Make the choice of the question that DiSC answers."""
+    control = dropdown("question", QUESTIONS)
+    control.widget.add_class("diffnb-wide")
+    return control
+
+
 def groups(adata: AnnData, by: Control) -> Control:
     """Make the choice of the conditions to compare, updated with the column."""
     control = multi_select("groups", levels_of(adata, by.value), label="conditions")

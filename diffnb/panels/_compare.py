@@ -35,20 +35,21 @@ class ComparePanel(FeaturePanel):
     title = "Compare methods"
     question = "What does each method find, and what do the others miss?"
     tool = "dn.get.compare"
+    folded = ("standardize",)
     pictured = ("Ranks", "Overlap")
 
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
         """Make the controls that all methods share."""
         by = choices.groupby(self.adata, given)
         n_vars = self.adata.n_vars
-        standardize = [("no", None), ("global", "global"), ("within conditions", "within")]
         return [
+            choices.question(),
             by,
             multi_select("methods", list(METHODS)),
             choices.sample_key(self.adata),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
-            dropdown("standardize", standardize, label="standardize for DiSC"),
+            dropdown("standardize", choices.STANDARDIZE, label="standardize for DiSC"),
             integer_or_auto("n_features", label="features of SPARDA"),
             integer_field("n_top", min(50, n_vars), at_least=1, at_most=n_vars, label="leading features"),
             integer_field("random_state", 0, label="seed"),
@@ -82,7 +83,7 @@ class ComparePanel(FeaturePanel):
         shared, seed = self.settings("layer", "mask_var", "sample_key"), self.settings("random_state")
         genes = {"layer": shared["layer"], "mask_var": shared["mask_var"], "method": "wilcoxon", "use_raw": False}
         tools: dict[str, tuple[str, dict[str, Any]]] = {
-            "DiSC": ("dn.tl.disc", {**shared, **self.settings("standardize"), **seed}),
+            "DiSC": ("dn.tl.disc", {**shared, **self.settings("question", "standardize"), **seed}),
             "SPARDA": ("dn.tl.sparda", {**shared, **self.settings("n_features"), **seed}),
             "scorecard": ("dn.tl.scorecard", {**shared, **seed}),
             "rank_genes_groups": ("sc.tl.rank_genes_groups", genes),

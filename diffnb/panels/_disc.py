@@ -10,6 +10,7 @@ from anndata import AnnData
 
 from .. import get
 from ..get._annotations import embedding_names, feature_kind
+from ..get._disc_evidence import answered_question, question_of
 from ..get._presence import has_meta_features, meta_features_slot
 from ..pl._observations import BASES
 from ..pl._read import group_colors
@@ -28,8 +29,14 @@ from ._controls import (
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 from ._features import RESULT, VAR
+from ._notes import Notes
 from ._replication import has_replication, replication_line
 
+#: what is asked, in words
+ASKED = {
+    "relations": "Which groups of features are connected in one condition only?",
+    "any difference": "Which groups of features differ between conditions, in levels, spreads or relations?",
+}
 #: figure that shows features at their positions, by the kind of features
 LAYOUT_FIGURES = {"pixels": "feature_image", "parcels": "feature_brain"}
 
@@ -38,15 +45,18 @@ class DiscPanel(MethodPanel):
     """DiSC with its significance, features, groups and observations."""
 
     title = "DiSC"
-    question = "Which groups of features are connected in one condition only?"
+    question = ASKED["relations"]
     tool = "dn.tl.disc"
+    folded = ("standardize", "null", "min_obs")
     pictured = ("Significance", "Features: figure", "Observations")
     arguments = (
+        "question",
         "groups",
         "sample_key",
         "covariates",
         "layer",
         "mask_var",
+        "min_obs",
         "metric",
         "standardize",
         "n_neighbors",
@@ -64,8 +74,13 @@ class DiscPanel(MethodPanel):
         """Make a control for each argument that users vary."""
         by = choices.groupby(self.adata, given)
         most = max(1, self.adata.n_vars - 1)
-        nulls = [("any difference", "labels"), ("connectivity only", "connectivity")]
+        nulls = [
+            ("as the question asks", "auto"),
+            ("connectivity only", "connectivity"),
+            ("any difference", "labels"),
+        ]
         return [
+            self._question_control(),
             by,
             choices.groups(self.adata, by),
             choices.sample_key(self.adata),
@@ -73,7 +88,8 @@ class DiscPanel(MethodPanel):
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             dropdown("metric", ["euclidean", "correlation", "cosine"]),
-            dropdown("standardize", [("no", None), ("global", "global"), ("within conditions", "within")]),
+            dropdown("standardize", choices.STANDARDIZE),
+            integer_or_auto("min_obs", label="minimum of observations"),
             integer_or_auto("n_neighbors"),
             integer_or_auto("n_eigenvectors"),
             integer_field("n_components", min(10, most), at_least=1, at_most=most, label="vectors"),
@@ -86,8 +102,23 @@ class DiscPanel(MethodPanel):
             checkbox("scorecard", label="also run the scorecard"),
         ]
 
+    def _question_control(self) -> Control:
+        control = choices.question()
+        on_user_change(control.widget, self._ask)
+        return control
+
+    def _ask(self) -> None:
+        """Print the question that the results on screen answer, or that Run would."""
+        if self.has_results():
+            asked = answered_question(self.adata, self.key)
+        else:
+            asked = question_of(self.settings(*self.arguments))
+        self.question = ASKED[asked]
+        self.write_head()
+
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the controls within them."""
+        self.evidence = Notes()
         self.group = dropdown("group", [], label="condition")
         self.basis = dropdown("basis", [], label="embedding")
         self.component = dropdown("component", [1], label="vector")
@@ -97,7 +128,7 @@ class DiscPanel(MethodPanel):
             on_user_change(control.widget, lambda: self.redraw(*self.pictures))
         layouts = [self.picture("Observations: features")] if self._layout_figure() else []
         return {
-            "Significance": widgets.VBox([self.picture("Significance"), self.replication]),
+            "Significance": widgets.VBox([self.evidence, self.picture("Significance"), self.replication]),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(row_of(self.group), self.picture("Groups")),
             "Observations": widgets.VBox(
@@ -119,11 +150,13 @@ class DiscPanel(MethodPanel):
         return calls
 
     def read(self) -> list[Call]:
-        """Read σ, and the table of the selected condition."""
+        """Read σ, the evidence for groups, and the table of the selected condition."""
         if not self.has_results():
             return []
-        halves = [self.get_call("disc_replication", "replication")] if has_replication(self.adata, self.key) else []
-        return [self.get_call("disc_significance", "significance"), *halves, self.table_call()]
+        tables = {"disc_significance": "significance", "disc_evidence": "evidence"}
+        if has_replication(self.adata, self.key):
+            tables["disc_replication"] = "replication"
+        return [*(self.get_call(name, result) for name, result in tables.items()), self.table_call()]
 
     def table_call(self) -> Call:
         """Read the features of the selected condition."""
@@ -158,15 +191,17 @@ class DiscPanel(MethodPanel):
         if all(kind == RESULT and name.startswith("vector_") for kind, name in axes):
             plane["components"] = (int(axes[0][1][7:]), int(axes[1][1][7:]))
         kind, name = self.features.color.value or (RESULT, "feature_group")
-        usual = ("feature_group", "score", "stability")
+        usual = ("feature_group", "score", "membership", "stability")
         if kind == VAR or name in usual or name.startswith(("vector_", "spread_")):
             plane["color"] = name
         return plane
 
     def show(self) -> None:
-        """Set the options of the controls within tabs, and fill map and table."""
+        """Set the options of the controls within tabs, and fill evidence, map and table."""
+        self._ask()
         if not self.has_results():
             return
+        self.evidence.show(self._evidence())
         self.replication.value = replication_line(self.adata, self.key)
         first = get.disc_significance(self.adata, key=self.key).query("component == 1").set_index("group")["sigma"]
         # the condition with the largest σ has most structure of its own
@@ -176,6 +211,14 @@ class DiscPanel(MethodPanel):
         others = [b for b in bases if b not in usual and b != meta_features_slot(self.key)]
         set_options(self.basis, [("automatic", None), *((b, b) for b in [*usual, *others])])
         self._show_group()
+
+    def summary(self) -> list[str]:
+        """Describe the static picture, with the evidence for groups."""
+        return [*super().summary(), *self.evidence.notes]
+
+    def _evidence(self) -> list[str]:
+        """Return a sentence for every condition."""
+        return [f"{group}: {note}." for group, note in get.disc_evidence(self.adata, key=self.key)["note"].items()]
 
     def _show_group(self) -> None:
         """Show the selected condition."""

@@ -29,6 +29,8 @@ class Panel(WithSnapshot):
 
     #: whether the panel has Run and Stop
     runs: ClassVar[bool] = True
+    #: controls that are folded away, by the names of their arguments
+    folded: ClassVar[tuple[str, ...]] = ()
     #: the function whose docstring describes the controls, by its name in code
     tool: ClassVar[str] = ""
 
@@ -162,9 +164,14 @@ class Panel(WithSnapshot):
     # ---- internals ----
 
     def _head(self) -> Any:
-        head = widgets.HTML(f"<h3>{html.escape(self.title)}</h3><p>{html.escape(self.question)}</p>")
-        head.add_class("diffnb-head")
-        return head
+        self.head = widgets.HTML()
+        self.head.add_class("diffnb-head")
+        self.write_head()
+        return self.head
+
+    def write_head(self) -> None:
+        """Write the title and the question."""
+        self.head.value = f"<h3>{html.escape(self.title)}</h3><p>{html.escape(self.question)}</p>"
 
     def _settings(self) -> list[Any]:
         self.run_button = widgets.Button(description="Run", button_style="primary", tooltip="Run with these settings")
@@ -174,7 +181,15 @@ class Panel(WithSnapshot):
         buttons = [self.run_button, self.stop_button] if self.runs else []
         actions = widgets.HBox([*buttons, self.status])
         actions.add_class("diffnb-actions")
-        return [control_row([c.widget for c in self.controls.values()]), actions]
+        shown = [c.widget for name, c in self.controls.items() if name not in self.folded]
+        return [control_row(shown), *self._folded_settings(), actions]
+
+    def _folded_settings(self) -> list[Any]:
+        """Lay out the controls that few users need, folded away."""
+        if not self.folded:
+            return []
+        row = control_row([self.controls[name].widget for name in self.folded])
+        return [widgets.Accordion(children=[row], titles=["More settings"], selected_index=None)]
 
     def _connect(self) -> None:
         self.run_button.on_click(lambda _: None if self._worker.busy else self.run())

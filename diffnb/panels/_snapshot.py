@@ -20,7 +20,8 @@ class WithSnapshot(widgets.VBox):  # type: ignore[misc, unused-ignore]
     """A widget that stores a picture of itself in the notebook, and keeps it up to date."""
 
     title: ClassVar[str] = ""
-    question: ClassVar[str] = ""
+    #: what the panel answers, below the title
+    question: str = ""
     #: tabs whose pictures are part of the static picture
     pictured: ClassVar[tuple[str, ...]] = ()
     adata: AnnData

@@ -15,7 +15,7 @@ from .._keys import BACKGROUND_GROUP
 from ..get._conditions import DiscCondition, compared_conditions, disc_conditions
 from ._style import BACKGROUND_COLOR, colors_of
 
-_DISC_COLUMN = re.compile(r"score|feature_group|stability|(vector|spread)_\d+")
+_DISC_COLUMN = re.compile(r"score|feature_group|membership|stability|(vector|spread)_\d+")
 
 
 def group_colors(adata: AnnData, key: str) -> dict[str, str]:

@@ -54,13 +54,11 @@ function loadingCode(path: string): string {
 const SIMULATED = `import diffnb as dn
 
 adata = dn.datasets.scrna(n_cells=500, n_genes=600, n_donors=8, n_mean=60, n_spread=60, module_size=30)
-adata = adata[:, adata.X.getnnz(axis=0) >= 20].copy()
+adata = adata[:, adata.X.getnnz(axis=0) >= 40].copy()
 adata`;
 
-const DISC = `dn.tl.disc(
-    adata, groupby, standardize="within", sample_key=sample_key, n_permutations=99, null="connectivity"
-)
-dn.get.disc_significance(adata).query("component == 1")`;
+const DISC = `dn.tl.disc(adata, groupby, sample_key=sample_key, n_permutations=99)
+dn.get.disc_evidence(adata)`;
 
 /** A notebook that loads a file and shows what is in it; `path` is relative to the notebook. */
 export function explorationNotebook(path: string): NotebookContent {
@@ -93,10 +91,11 @@ export function analysisNotebook(path: string | null, trans: TranslationBundle):
     section(
       `## ${trans.__('Groups of features')}`,
       trans.__(
-        'DiSC finds features that are connected in one condition and not in the others. Check the p-values before you interpret the groups.'
+        'DiSC finds features that are connected in one condition and not in the others. Groups are named only on evidence: read it first.'
       )
     ),
     ['code', DISC],
+    ['code', 'dn.get.disc_groups(adata)'],
     ['code', 'dn.pl.disc_significance(adata);'],
     ['code', 'dn.pl.disc_vectors(adata);'],
     section(`## ${trans.__('A closer look')}`),

@@ -125,7 +125,7 @@ def test_the_module_of_the_quickstart_is_found_by_hand(lab):
     lab.execute("notebook:run-cell")
     disc = PanelPage(lab)
     disc.state("ready")
-    disc.field("standardize").select_option(label="within conditions")
+    expect(disc.field("question")).to_have_value("connected in one condition only (relations)")
     disc.run()
     disc.tab("Features").click()
     disc.field("condition").locator("visible=true").select_option(label="stimulated")
@@ -135,9 +135,7 @@ def test_the_module_of_the_quickstart_is_found_by_hand(lab):
     search.fill("stimulated1")
     expect(disc.counted).to_contain_text("30 of")
     disc.tab("Code").click()
-    expect(disc.root.locator(".diffnb-code pre")).to_contain_text(
-        'dn.tl.disc(adata, "condition", standardize="within")'
-    )
+    expect(disc.root.locator(".diffnb-code pre")).to_contain_text('dn.tl.disc(adata, "condition")')
 
 
 def test_everything_can_be_done_with_keys(disc, lab):

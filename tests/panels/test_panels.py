@@ -19,6 +19,52 @@ def test_disc_has_the_tabs_of_the_method(toy):
     assert panel.tab_names == ["Significance", "Features", "Groups", "Observations", "Code"]
 
 
+def test_disc_asks_for_relations_first(fresh):
+    panel = dn.panels.disc(fresh)
+    assert next(iter(panel.controls)) == "question"
+    assert panel.controls["question"].widget.label == "connected in one condition only (relations)"
+    assert "connected in one condition only?" in panel.head.value
+    assert panel.tool_call().line() == 'dn.tl.disc(adata, "condition")'
+
+
+def test_disc_prints_the_question_that_its_results_answer(fresh, run):
+    panel = dn.panels.disc(fresh)
+    panel.set(question="any difference")
+    assert "in levels, spreads or relations?" in panel.head.value
+    run(panel, n_clusters=3, n_components=2)
+    assert 'dn.tl.disc(adata, "condition", question="any difference", n_components=2, n_clusters=3)' in panel.code
+    panel.set(question="relations")
+    assert "in levels, spreads or relations?" in panel.head.value, "until the next run"
+    run(panel)
+    assert "connected in one condition only?" in panel.head.value
+
+
+def test_disc_folds_away_what_follows_from_the_question(fresh):
+    panel = dn.panels.disc(fresh)
+    settings, folded = panel.children[1], panel.children[2]
+    assert folded.get_title(0) == "More settings"
+    assert folded.selected_index is None
+    for name in ("standardize", "null", "min_obs"):
+        assert panel.controls[name].value == "auto"
+        assert panel.controls[name].widget in folded.children[0].children
+        assert panel.controls[name].widget not in settings.children
+
+
+def test_disc_shows_the_evidence_for_groups(adata, run):
+    panel = run(dn.panels.disc(adata, "condition"))
+    assert "stim: 1 group is named, p = " in panel.evidence.value
+    assert "ctrl: no group is named: σ is not larger than chance explains" in panel.evidence.value
+    assert any(line.startswith("stim: 1 group is named") for line in panel.summary())
+    assert "evidence = dn.get.disc_evidence(adata)" in panel.code
+    assert "membership" in panel.features.frame.columns
+
+
+def test_compare_passes_the_question_to_disc_only(fresh, run):
+    panel = run(dn.panels.compare(fresh), methods=["DiSC", "scorecard"], question="any difference", n_top=10)
+    assert 'dn.tl.disc(adata, "condition", question="any difference", key_added="compare_disc")' in panel.code
+    assert 'dn.tl.scorecard(adata, "condition", key_added="compare_scorecard")' in panel.code
+
+
 def test_disc_shows_the_selected_condition(toy):
     panel = dn.panels.disc(toy)
     assert [o[0] for o in panel.group.widget.options] == ["A", "B"]
@@ -341,7 +387,7 @@ def test_every_control_has_a_label_and_a_tooltip(name, adata):
 
 
 def test_the_condition_with_the_largest_sigma_is_shown_first(adata):
-    dn.tl.disc(adata, "condition", standardize="within")
+    dn.tl.disc(adata, "condition")
     sigma = dn.get.disc_significance(adata).query("component == 1").set_index("group")["sigma"]
     assert sigma["stim"] > sigma["ctrl"]
     panel = dn.panels.disc(adata, "condition")
