@@ -10,7 +10,6 @@ import pandas as pd
 from _real_cells import folder
 from _tools import table
 from scipy.io import loadmat
-from scipy.ndimage import gaussian_filter, gaussian_filter1d
 
 import diffnb as dn
 
@@ -27,20 +26,7 @@ def semi_synthetic(scene: str, difficulty: str, seed: int, *, appears: bool = Tr
     found = loadmat(folder() / "hyperspectral" / "targets" / f"{SCENES[scene]}.mat")
     cube, target = found["data"].astype(float), found["map"].astype(bool)
     gain, noise = DIFFICULTIES[difficulty]
-    rng = np.random.default_rng(seed)
-    background = np.argwhere(~target)
-    row, column = background[rng.choice(len(background), int(target.sum()), replace=False)].T
-    before = cube.copy()
-    if appears:
-        before[target] = cube[row, column]
-    by_band = gaussian_filter1d(rng.normal(size=cube.shape[2]), cube.shape[2] / 10)
-    by_place = gaussian_filter(rng.normal(size=cube.shape[:2]), cube.shape[0] / 5)
-    light = (1 + gain * by_band / np.abs(by_band).max()) * (1 + gain * by_place / np.abs(by_place).max())[..., None]
-    spread = noise * cube.std(axis=(0, 1))
-    images = [image + spread * rng.normal(size=cube.shape) for image in (before, cube * light)]
-    adata = dn.datasets.from_image_pair(*images)
-    adata.var["target"] = target.ravel()
-    return adata
+    return dn.datasets.semi_synthetic_pair(cube, target, appears=appears, gain=gain, noise=noise, random_state=seed)
 
 
 def best_f1(score: np.ndarray, truth: np.ndarray) -> float:

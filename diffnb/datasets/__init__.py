@@ -12,6 +12,7 @@ from ._pbmc import pbmc
 from ._planted import planted_groups
 from ._projections import differing_block, nuisance_factor
 from ._scrna import scrna
+from ._semi_synthetic import semi_synthetic_pair
 from ._survival import breast_cancer
 from ._toys import (
     newly_connected,
@@ -37,6 +38,7 @@ __all__ = [
     "pbmc",
     "planted_groups",
     "scrna",
+    "semi_synthetic_pair",
     "split_both_ways",
     "subsets_of_connected",
     "three_conditions",

@@ -43,6 +43,7 @@ CONDITIONS = ("condition", "moon", "bulk_labels")
 IMPORTED = {
     "from_image_pair": lambda: datasets.from_image_pair(np.ones((2, 3, 4)), np.ones((2, 3, 4))),
     "from_parcels": lambda: datasets.from_parcels(np.ones((4, 3)), conditions=list("aabb"), subjects=list("stst")),
+    "semi_synthetic_pair": lambda: datasets.semi_synthetic_pair(np.ones((4, 5, 6)), np.eye(4, 5)),
 }
 MADE = {name: lambda name=name: getattr(datasets, name)(**SIMULATED[name]) for name in SIMULATED} | IMPORTED
 MADE |= SHIPPED
