@@ -217,7 +217,7 @@ def test_a_computation_that_fails_leaves_earlier_results(adata, monkeypatch):
     def stop(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("diffnb.tl._disc._results", stop)
+    monkeypatch.setattr("diffnb.tl._disc.results_of", stop)
     with pytest.raises(MemoryError):
         dn.tl.disc(adata, "condition", groups=["stim", "ctrl"])
     assert contents(adata) == before

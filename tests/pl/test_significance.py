@@ -24,7 +24,7 @@ def test_lines_are_sigma(toy, m, group):
 
 def test_the_tested_sigma_is_drawn_when_connectivity_was_tested():
     adata = dn.datasets.newly_connected(n_obs=100)
-    dn.tl.disc(adata, "condition", n_components=3, n_permutations=9, null="connectivity", n_jobs=1)
+    dn.tl.disc(adata, "condition", question="any difference", null="connectivity", n_components=3, n_permutations=9)
     ax = dn.pl.disc_significance(adata, group="A")
     table = dn.get.disc_significance(adata).query("group == 'A'")
     assert not np.allclose(table["sigma"], table["sigma_tested"])
