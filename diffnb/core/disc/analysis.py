@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
@@ -100,7 +101,7 @@ def _pooled(
     fit = fit_disc(matrices, options.disc).without_walks()
     naming = None
     if options.n_clusters == "auto":
-        naming = evidence(fit, matrices, samples=samples, strata=strata, n_jobs=n_jobs)
+        naming = _evidence(fit, matrices, options, samples, strata, n_jobs)
     groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
     if _refines(options, groups):
         groups = _refined(groups, fit.vectors, fit.sigma, related(matrices))
@@ -136,6 +137,26 @@ def _pooled(
         naming=naming,
         replication=replication_over_samples(fit, matrices, samples, groups, n_jobs=n_jobs),
     )
+
+
+def _evidence(
+    fit: DiscFit,
+    matrices: Sequence[Matrix],
+    options: AnalysisOptions,
+    samples: Sequence[Ints],
+    strata: Sequence[Ints],
+    n_jobs: int | None,
+) -> Naming:
+    """Judge which conditions may name groups; where labels leave doubt, by connectivity alone.
+
+    A difference in connectivity is a difference, and with permuted labels features of different level and spread make
+    a σ that varies a lot from one permutation to the next.
+    """
+    test = partial(evidence, samples=samples, strata=strata, n_jobs=n_jobs)
+    naming = test(fit, matrices)
+    if fit.settings.graph.standardize == "within" or not naming.doubtful.any():
+        return naming
+    return naming.supported_by(test(fit_disc(matrices, _within(options.disc)).without_walks(), matrices))
 
 
 def _leading(sigma: Floats, naming: Naming | None) -> list[int]:

@@ -8,7 +8,7 @@ few where the answer is clear, `MAX_PERMUTATIONS` where it is not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import special
@@ -56,6 +56,24 @@ class Naming:
         return len(self.null_sigma)
 
     @property
+    def above(self) -> Bools:
+        """Which conditions have a σ₁ above that of every permutation."""
+        if self.n_permutations < MIN_PERMUTATIONS:
+            return np.zeros(len(self.sigma), dtype=bool)
+        return np.asarray(self.sigma > self.null_sigma.max(axis=0) * (1 + SIGMA_TIE_TOLERANCE))
+
+    @property
+    def doubtful(self) -> Bools:
+        """Which conditions are above every permutation, but not outside their distribution."""
+        return self.above & ~self.accepted
+
+    def supported_by(self, other: Naming, /) -> Naming:
+        """Accept what is doubtful here where another test accepts it."""
+        supported = self.doubtful & other.accepted
+        pvals = np.where(supported, other.pvals, self.pvals)
+        return replace(self, pvals=pvals, accepted=self.accepted | supported)
+
+    @property
     def chance(self) -> Floats:
         """Per condition, the largest σ₁ of the permutations; infinite where nothing is accepted."""
         largest = self.null_sigma.max(axis=0, initial=0.0)
@@ -96,16 +114,17 @@ def _judged(sigma: Floats, found: Sequence[Floats]) -> Naming:
     if len(null) < MIN_PERMUTATIONS:
         return Naming(sigma, null, np.ones(len(sigma)), np.zeros(len(sigma), dtype=bool))
     pvals = np.minimum(1.0, len(sigma) * prediction_pvalues(np.log(_positive(sigma)), np.log(_positive(null))))
-    above = sigma > null.max(axis=0) * (1 + SIGMA_TIE_TOLERANCE)
-    return Naming(sigma, null, pvals, above & (pvals <= ALPHA))
+    naming = Naming(sigma, null, pvals, pvals <= ALPHA)
+    return replace(naming, accepted=naming.above & naming.accepted)
 
 
 def _is_clear(naming: Naming) -> bool:
     """Return whether further permutations are not worth their time."""
-    possible = naming.sigma > naming.null_sigma.max(axis=0) * (1 + SIGMA_TIE_TOLERANCE)
-    if not possible.any():
+    if naming.n_permutations < MIN_PERMUTATIONS:
+        return False
+    if not naming.above.any():
         return True
-    accepted = naming.pvals[possible] <= CLEAR_PVALUE
+    accepted = naming.pvals[naming.above] <= CLEAR_PVALUE
     return naming.n_permutations >= MIN_PERMUTATIONS_TO_ACCEPT and bool(accepted.all())
 
 

@@ -86,3 +86,14 @@ def test_prediction_p_values_are_those_of_students_t(rng):
     null, observed = rng.normal(size=(9, 2)), np.array([1.0, 3.0])
     t = (observed - null.mean(axis=0)) / (null.std(axis=0, ddof=1) * np.sqrt(10 / 9))
     np.testing.assert_allclose(prediction_pvalues(observed, null), stats.t.sf(t, 8), rtol=1e-12)
+
+
+def test_what_is_doubtful_is_accepted_on_the_evidence_of_another_test():
+    null = np.exp(0.1 * stats.norm.ppf((np.arange(19) + 0.5) / 19))[:, None] * np.ones(3)
+    doubtful = judge(np.exp([0.25, 0.25, -1.0]), drawn_from(null)[0])
+    assert doubtful.doubtful.tolist() == [True, True, False]
+    clear = judge(np.array([9.0, 0.5, 9.0]), drawn_from(null)[0])
+    found = doubtful.supported_by(clear)
+    assert found.accepted.tolist() == [True, False, False]
+    assert found.pvals[0] == clear.pvals[0]
+    assert found.pvals[1] == doubtful.pvals[1]
