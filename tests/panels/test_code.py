@@ -32,7 +32,7 @@ pickle.dump(tables, open(f"{folder}/tables.pkl", "wb"))
 def reproduced(tmp_path_factory):
     """Run panels here, and their lines in another process."""
     folder = tmp_path_factory.mktemp("code")
-    toy, moved = dn.datasets.newly_connected(n_obs=60), dn.datasets.nuisance_factor(n_obs=80, n_features=40)
+    toy, moved = dn.datasets.newly_connected(n_obs=60), dn.datasets.nuisance_factor(n_obs=200, n_features=40)
     positive = moved.copy()
     positive.X = abs(positive.X)  # scanpy's fold changes are undefined for negative values
     panels = {

@@ -222,6 +222,7 @@ def test_every_tool_finds_the_same_in_chunks(name, chunks, kind, streaming):
     assert not streaming["loaded"] or max(streaming["loaded"]) < 0.75 * whole
 
 
+@pytest.mark.filterwarnings("default:.*permuted labels:UserWarning")  # counts are random
 @pytest.mark.parametrize("name", list(LONG))
 def test_sparda_finds_the_same_in_chunks(name, streaming):
     chunks, kind, tool = LONG[name]
@@ -231,6 +232,7 @@ def test_sparda_finds_the_same_in_chunks(name, streaming):
         assert not streaming["loaded"] or max(streaming["loaded"]) < 0.3 * N * P
 
 
+@pytest.mark.filterwarnings("default:.*permuted labels:UserWarning")  # counts are random
 def test_small_data_is_loaded_once(monkeypatch):
     seen = recorded(monkeypatch)
     found = results(LONG["sparda"][-1], annotated(lazily("columns", "sparse")))
