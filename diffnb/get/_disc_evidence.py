@@ -47,7 +47,9 @@ def disc_evidence(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     [[2, True, True], [2, True, True]]
     """
     table = _measured(adata, key)
-    return table.assign(note=[_note(row) for row in table.to_dict("records")])
+    edges = [str(note) for note in entry(adata, DiscKeys(key)).get("notes", [""] * len(table))]
+    sentences = [_note(row) for row in table.to_dict("records")]
+    return table.assign(note=["; ".join(filter(None, both)) for both in zip(sentences, edges, strict=True)])
 
 
 def question_of(options: Mapping[str, Any], /) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 from .. import _logging as log
 from .._anndata import Pulled, Results, expand
 from .._keys import BACKGROUND_GROUP, DiscKeys
-from ..core.disc import MIN_PERMUTATIONS, Analysis, Naming, subgroups
+from ..core.disc import MIN_PERMUTATIONS, Analysis, FeatureGroups, Naming, subgroups
 from ..core.typing import Floats
 from ._disc_replication import replication_entry, report_replication
 
@@ -29,6 +29,24 @@ def log_choices(analysis: Analysis, data: Pulled) -> None:
         f" n_neighbors={graph.n_neighbors}, n_eigenvectors={list(settings.n_eigenvectors)},"
         f" n_clusters={[g.n_clusters for g in analysis.groups]}"
     )
+    for group, note in zip(data.groups, edge_notes(analysis), strict=True):
+        if note:
+            log.info(f"{group}: {note}")
+
+
+def edge_notes(analysis: Analysis) -> list[str]:
+    """Describe, per condition, choices that ended at the end of their range; empty where none did."""
+    n_components = analysis.settings.n_components
+    return ["; ".join(_edges(groups, n_components)) for groups in analysis.groups]
+
+
+def _edges(groups: FeatureGroups, n_components: int) -> list[str]:
+    found = []
+    if groups.n_leading and groups.n_leading == n_components:
+        found.append(f"every one of {n_components} vectors leads, so that a larger n_components may show more groups")
+    if groups.n_leading > 1 and groups.n_seeded > 2 * groups.n_leading:
+        found.append(f"{groups.n_seeded} clusters are the most that were tried")
+    return found
 
 
 def _values(analysis: Analysis, m: int) -> dict[str, Floats]:
@@ -74,6 +92,7 @@ def results_of(keys: DiscKeys, data: Pulled, analysis: Analysis, described: Mapp
             **_described(analysis),
             **_tested(analysis),
             **_judged(analysis),
+            "notes": np.array(edge_notes(analysis), dtype=object),
             **described,
             **_per_sample(analysis, data),
             **replication_entry(analysis.replication),

@@ -58,7 +58,8 @@ def test_evidence_without_members_is_explained(rng):
     x[120:, :70] += 2 * rng.normal(size=(120, 1))
     adata = anndata.AnnData(x)
     adata.obs["condition"] = np.repeat(["ctrl", "stim"], 120)
-    dn.tl.disc(adata, "condition")
+    with pytest.warns(UserWarning, match="no group of features stands out"):
+        dn.tl.disc(adata, "condition")
     row = dn.get.disc_evidence(adata).loc["stim"]
     assert row["accepted"]
     assert row["n_groups"] == 0
@@ -69,3 +70,12 @@ def test_it_survives_saving(found, tmp_path):
     found.write_h5ad(tmp_path / "saved.h5ad")
     back = anndata.read_h5ad(tmp_path / "saved.h5ad")
     pd.testing.assert_frame_equal(dn.get.disc_evidence(back), dn.get.disc_evidence(found))
+
+
+def test_a_number_of_vectors_that_all_lead_is_reported():
+    adata = dn.datasets.newly_connected(n_obs=500)
+    dn.tl.disc(adata, "condition", n_components=1)
+    notes = dn.get.disc_evidence(adata)["note"]
+    assert notes.str.contains("every one of 1 vectors leads").all()
+    dn.tl.disc(adata, "condition")
+    assert not dn.get.disc_evidence(adata)["note"].str.contains("vectors leads").any()

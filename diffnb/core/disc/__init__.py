@@ -5,6 +5,7 @@ from .analysis import Analysis, AnalysisOptions, analyse, complete_samples
 from .change_detectors import CHANGE_DETECTORS
 from .change_maps import diffusion_change, diffusion_maps
 from .feature_graph import feature_walks
+from .feature_groups import FeatureGroups
 from .group_summary import cohesion, group_values
 from .membership import Correlations
 from .naming import MIN_PERMUTATIONS, Naming
@@ -27,6 +28,7 @@ __all__ = [
     "DiscSettings",
     "FeatureGraphOptions",
     "FeatureGraphSettings",
+    "FeatureGroups",
     "Naming",
     "Null",
     "Replication",
