@@ -182,11 +182,11 @@ def disc(
         permute_within=permute_within,
         min_seen=_min_seen(min_obs),
     )
+    _warn_of_rare(data, min_obs)
     data, raw = measurable(data, pull_counts(adata, data, counts, covariates=covariates))
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
-    _warn_of_rare(data, min_obs)
     if sample_key is not None:
         _check_samples(data, sample_key)
     p = data.n_features

@@ -177,12 +177,6 @@ def warn_of_evidence(analysis: Analysis, data: Pulled, sample_key: str | None) -
     naming = analysis.naming
     if naming is not None:
         _log_evidence(naming, data)
-        for m in np.flatnonzero(naming.accepted):
-            if not analysis.groups[m].labels.any():
-                log.warn(
-                    f"condition {data.groups[m]!r} differs (p = {naming.pvals[m]:.2g}), but no group of features stands"
-                    " out from the others: most features may follow one factor. get.disc_evidence has the numbers."
-                )
         for m in np.flatnonzero(naming.below):
             log.warn(_below(data.groups[m], naming.sigma[m], naming.null_sigma[:, m]))
         if sample_key is not None and naming.n_permutations < MIN_PERMUTATIONS:

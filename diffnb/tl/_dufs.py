@@ -36,6 +36,8 @@ Edge: TypeAlias = Literal["none", "few", "most"]
 MIN_SELECTED_FEATURES, MIN_SELECTED_SHARE = 2, 0.01
 #: share of open gates above which gates hardly distinguish features
 MAX_OPEN_SHARE = 0.8
+#: of fewer features, most may well carry the structure
+MIN_FEATURES_TO_JUDGE = 100
 RECOMMENDED = "dn.tl.diverse_features"
 
 
@@ -259,7 +261,8 @@ def _edge(n_open: int, n_features: int, min_features: int) -> Edge:
     """Return whether the number of open gates is at an end of its range."""
     if n_open < min_features:
         return "few"
-    return "most" if n_open > MAX_OPEN_SHARE * n_features else "none"
+    is_most = n_features >= MIN_FEATURES_TO_JUDGE and n_open > MAX_OPEN_SHARE * n_features
+    return "most" if is_most else "none"
 
 
 def _warn_at_edge(edge: Edge, n_open: int, n_features: int, min_features: int) -> None:

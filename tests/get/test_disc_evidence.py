@@ -52,18 +52,20 @@ def test_too_few_samples_are_the_reason(adata):
     assert notes == ["no group is named: the samples are too few to permute their labels"] * 2
 
 
-def test_evidence_without_members_is_explained(rng):
-    """A factor connects more than half of the features: none of them stands out from the others."""
+def test_a_factor_of_most_features_is_named_with_a_warning(rng):
+    """A factor connects more than half of the features: none of them stands out, and the cluster stays untested."""
     x = rng.normal(size=(240, 120))
     x[120:, :70] += 2 * rng.normal(size=(120, 1))
     adata = anndata.AnnData(x)
     adata.obs["condition"] = np.repeat(["ctrl", "stim"], 120)
-    with pytest.warns(UserWarning, match="no group of features stands out"):
+    with pytest.warns(UserWarning, match="58% of all features: a global factor"):
         dn.tl.disc(adata, "condition")
     row = dn.get.disc_evidence(adata).loc["stim"]
     assert row["accepted"]
-    assert row["n_groups"] == 0
-    assert "no features stand out" in row["note"]
+    assert row["n_groups"] == 1
+    found = dn.get.disc_groups(adata).loc["stim1"]
+    assert found["global_factor"]
+    assert found["membership"] == 0
 
 
 def test_it_survives_saving(found, tmp_path):

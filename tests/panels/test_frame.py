@@ -239,7 +239,7 @@ def test_a_panel_that_defines_nothing_is_empty(fresh, run):
 
 
 def test_setting_what_is_no_control_is_refused(fresh):
-    with pytest.raises(ValueError, match="'nonsense' is not a control of this panel; there are groupby, groups"):
+    with pytest.raises(ValueError, match="'nonsense' is not a control of this panel; there are question, groupby"):
         dn.panels.disc(fresh).set(nonsense=1)
 
 

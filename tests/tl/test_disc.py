@@ -329,8 +329,8 @@ class TestSamples:
 
         original = significance.permuted_samples
 
-        def watched(samples, rng):
-            rows = original(samples, rng)
+        def watched(samples, rng, **strata):
+            rows = original(samples, rng, **strata)
             permuted.append([np.unique(np.concatenate(samples)[r]).tolist() for r in rows])
             return rows
 

@@ -124,14 +124,20 @@ def test_a_selection_never_collapses_below_min_features(moons):
 
 
 def test_open_gates_of_most_features_give_a_warning(rng):
-    adata = anndata.AnnData(rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 30)))
-    with pytest.warns(UserWarning, match=r"30 of 30 gates stay open: the gates hardly distinguish"):
+    adata = anndata.AnnData(rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 120)))
+    with pytest.warns(UserWarning, match=r"120 of 120 gates stay open: the gates hardly distinguish"):
         dn.tl.dufs(adata)
     assert dn.get.dufs_summary(adata).loc["edge", "value"] == "most"
 
 
-def test_a_number_that_was_asked_for_needs_no_warning(rng):
+def test_open_gates_of_a_few_features_are_no_sign_of_trouble(rng):
     adata = anndata.AnnData(rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 30)))
+    dn.tl.dufs(adata)
+    assert dn.get.dufs_summary(adata).loc["edge", "value"] == "none"
+
+
+def test_a_number_that_was_asked_for_needs_no_warning(rng):
+    adata = anndata.AnnData(rng.normal(size=(60, 1)) + 0.1 * rng.normal(size=(60, 120)))
     dn.tl.dufs(adata, n_features=1)
     assert adata.var["dufs"].sum() == 1
     assert dn.get.dufs_summary(adata).loc["edge", "value"] == "most"

@@ -16,7 +16,7 @@ from ..typing import Auto, Floats, Ints, Matrix
 from .algorithm import DiscFit, fit_disc, resolve
 from .feature_groups import FeatureGroups, feature_groups, leading_count, refined
 from .membership import Correlations, related
-from .naming import MAX_PERMUTATIONS, Naming, judge
+from .naming import RANK_ROUNDS, Naming, judge_by_rank
 from .paired import agreement, average, distinct_orders, fit_subjects, stability_over_subjects, swap_test
 from .permutable import Null
 from .replication import Replication, replication_over_samples, replication_over_subjects
@@ -239,12 +239,12 @@ def _per_subject(
 def _agreement_beyond_chance(fits: Sequence[DiscFit], seed: int, n_jobs: int | None) -> Naming:
     """Judge by conditions swapped within subjects in which of them the subjects agree."""
     observed = agreement(fits)
-    orders = distinct_orders(len(fits), len(observed), seed, MAX_PERMUTATIONS)
+    orders = distinct_orders(len(fits), len(observed), seed, RANK_ROUNDS[-1])
 
     def draw(numbers: range) -> list[Floats]:
         return map_items(lambda number: agreement(fits, orders[number])[:, 0], numbers, n_jobs=n_jobs)
 
-    return judge(observed[:, 0], draw, n_available=len(orders))
+    return judge_by_rank(observed[:, 0], draw, n_available=len(orders))
 
 
 def _rows_of_subjects(matrices: Sequence[Matrix], samples: Sequence[Ints], subjects: Sequence[int]) -> list[Matrix]:

@@ -97,13 +97,17 @@ def refined(
 ) -> FeatureGroups:
     """Replace each cluster by the features that co-vary with it in this condition and not in the others.
 
-    Clusters around which no feature stands out are background, and those that lead to the same members are one.
+    Clusters around which no feature stands out are background, and those that lead to the same members are one. Where
+    that leaves nothing, as where most features are connected to each other, the clusters stay, without membership.
     """
     n_features, r = len(groups.labels), max(1, groups.n_leading)
     rows = vectors[:, :r] * sigma[:r]
     clusters = [groups.labels == g for g in range(1, groups.n_clusters)]
     found = [refine(seeds_of(rows, cluster), own, others) for cluster in clusters]
-    labels, membership = labels_of(distinct([group for group in found if group is not None]), n_features)
+    groups_found = distinct([group for group in found if group is not None])
+    if not groups_found:
+        return replace(groups, membership=np.zeros(n_features))
+    labels, membership = labels_of(groups_found, n_features)
     ordered = _by_score(labels, groups.scores)
     return replace(groups, labels=ordered, n_clusters=int(ordered.max()) + 1, membership=membership)
 

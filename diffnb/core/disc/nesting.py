@@ -59,6 +59,8 @@ def _second_branch(correlation: Floats) -> Bools | None:
         return None
     distance = 1 - (correlation + correlation.T) / 2
     np.fill_diagonal(distance, 0.0)
+    # equal features correlate by 1 up to rounding
+    distance = np.maximum(distance, 0.0)
     second = fcluster(linkage(squareform(distance, checks=False), "average"), 2, "maxclust") == 2
     if min(second.sum(), (~second).sum()) < MIN_SUBGROUP_FEATURES:
         return None

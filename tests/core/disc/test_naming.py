@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from diffnb.core.disc.naming import ALPHA, MAX_PERMUTATIONS, judge, prediction_pvalues
+from diffnb.core.disc.naming import ALPHA, MAX_PERMUTATIONS, judge, judge_by_rank, prediction_pvalues
 
 
 def drawn_from(null):
@@ -97,3 +97,29 @@ def test_what_is_doubtful_is_accepted_on_the_evidence_of_another_test():
     assert found.accepted.tolist() == [True, False, False]
     assert found.pvals[0] == clear.pvals[0]
     assert found.pvals[1] == doubtful.pvals[1]
+
+
+class TestByRank:
+    def test_what_exceeds_all_of_99_permutations_is_accepted(self, rng):
+        draw, asked = drawn_from(rng.uniform(size=(99, 2)))
+        found = judge_by_rank(np.array([1.5, 0.5]), draw, n_available=99)
+        assert found.accepted.tolist() == [True, False]
+        assert found.pvals[0] == 0.01
+        assert len(asked) == 99
+
+    def test_nineteen_are_enough_to_see_that_nothing_is_there(self, rng):
+        draw, asked = drawn_from(rng.uniform(size=(99, 2)))
+        assert not judge_by_rank(np.array([0.5, 0.4]), draw, n_available=99).accepted.any()
+        assert len(asked) == 19
+
+    def test_six_subjects_allow_a_name_and_five_do_not(self, rng):
+        null = rng.uniform(size=(31, 2))
+        assert judge_by_rank(np.array([1.5, 0.1]), drawn_from(null)[0], n_available=31).accepted[0]
+        assert not judge_by_rank(np.array([1.5, 0.1]), drawn_from(null)[0], n_available=15).accepted[0]
+
+    def test_the_level_holds_over_all_conditions_together(self, rng):
+        accepted = [
+            judge_by_rank(sigma[0], drawn_from(sigma[1:])[0], n_available=31).accepted.any()
+            for sigma in rng.uniform(size=(3000, 32, 2))
+        ]
+        assert np.mean(accepted) <= 0.05
