@@ -58,7 +58,7 @@ def test_a_factor_of_most_features_is_named_with_a_warning(rng):
     x[120:, :70] += 2 * rng.normal(size=(120, 1))
     adata = anndata.AnnData(x)
     adata.obs["condition"] = np.repeat(["ctrl", "stim"], 120)
-    with pytest.warns(UserWarning, match="58% of all features: a global factor"):
+    with pytest.warns(UserWarning, match="% of all features: a global factor"):
         dn.tl.disc(adata, "condition")
     row = dn.get.disc_evidence(adata).loc["stim"]
     assert row["accepted"]

@@ -142,6 +142,7 @@ def test_observations_are_drawn_on_the_selected_embedding(toy, rng):
 
 
 @pytest.mark.filterwarnings("ignore:neighbouring rows are alike")  # frames of a single subject
+@pytest.mark.filterwarnings("ignore:group .* holds .* of all features")  # two blocks of frames differ in everything
 @pytest.mark.parametrize(
     ("data", "line"),
     [
