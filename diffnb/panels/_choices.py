@@ -87,6 +87,11 @@ def layer(adata: AnnData) -> Control:
     return dropdown("layer", [*first, *((str(name), str(name)) for name in adata.layers)])
 
 
+def counts(adata: AnnData) -> Control:
+    """Make the choice of a layer with raw counts, by which correlations are corrected."""
+    return dropdown("counts", [("not used", None), *((str(name), str(name)) for name in adata.layers)])
+
+
 def sample_key(adata: AnnData) -> Control:
     """Make the choice of the column with the samples."""
     return dropdown(

@@ -47,7 +47,7 @@ class DiscPanel(MethodPanel):
     title = "DiSC"
     question = ASKED["relations"]
     tool = "dn.tl.disc"
-    folded = ("standardize", "null", "min_obs")
+    folded = ("standardize", "null", "min_obs", "counts")
     pictured = ("Significance", "Features: figure", "Observations")
     arguments = (
         "question",
@@ -55,6 +55,7 @@ class DiscPanel(MethodPanel):
         "sample_key",
         "covariates",
         "layer",
+        "counts",
         "mask_var",
         "min_obs",
         "metric",
@@ -86,6 +87,7 @@ class DiscPanel(MethodPanel):
             choices.sample_key(self.adata),
             choices.covariates(self.adata),
             choices.layer(self.adata),
+            choices.counts(self.adata),
             choices.mask_var(self.adata),
             dropdown("metric", ["euclidean", "correlation", "cosine"]),
             dropdown("standardize", choices.STANDARDIZE),
@@ -145,7 +147,7 @@ class DiscPanel(MethodPanel):
         calls = [self.tool_call(), Call("dn.tl.meta_features", (), {"key": self.key})]
         if self.controls["scorecard"].value:
             by = (self.controls["groupby"].value,)
-            shared = self.settings("groups", "sample_key", "covariates", "layer", "mask_var")
+            shared = self.settings("groups", "sample_key", "covariates", "layer", "counts", "mask_var")
             calls.append(Call("dn.tl.scorecard", by, shared))
         return calls
 

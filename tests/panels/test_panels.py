@@ -397,3 +397,11 @@ def test_the_condition_with_the_largest_sigma_is_shown_first(adata):
     panel.group.put("ctrl")
     panel.refresh()
     assert panel.group.value == "ctrl"
+
+
+def test_a_layer_with_counts_is_offered_and_passed_on(adata):
+    adata.layers["counts"] = np.random.default_rng(0).poisson(3.0, size=adata.shape)
+    panel = dn.panels.disc(adata, "condition")
+    panel.set(counts="counts", scorecard=True)
+    disc, _, scorecard = panel.calls()
+    assert disc.keywords["counts"] == scorecard.keywords["counts"] == "counts"
