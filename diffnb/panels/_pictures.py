@@ -29,6 +29,7 @@ MAX_PICTURE_BYTES = 180_000
 #: colour of text, by whether the page is dark
 INK = {False: "#1A1A1A", True: "#E8E8E8"}
 MAX_CODE_LETTERS, MAX_CODE_LINES = 110, 40
+MAX_HEAD_LETTERS = 95
 PAGE_INCHES = 9.0
 PAGE_MARGIN_PIXELS = 12
 #: bytes of a PNG before the first chunk that may be inserted: signature and IHDR. A multiple of three, so that the
@@ -84,6 +85,8 @@ def compose(head: Sequence[str], pictures: Sequence[Any], code: str) -> bytes:
     wrapped = [textwrap.wrap(line, MAX_CODE_LETTERS, subsequent_indent="    ") for line in code.splitlines()]
     lines = [line for lines in wrapped for line in lines]
     shown = lines[:MAX_CODE_LINES] + (["…"] if len(lines) > MAX_CODE_LINES else [])
+    # letters of the head are wider than those of code
+    head = [line for text in head for line in textwrap.wrap(text, MAX_HEAD_LETTERS, subsequent_indent="    ")]
     with mpl.rc_context(theme_params(dark=False)):
         title = _text_image(head, sizes=[14.0, *[10.0] * (len(head) - 1)], family="sans-serif")
         below = _text_image(shown, sizes=[8.5] * len(shown), family="monospace")
