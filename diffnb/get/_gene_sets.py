@@ -32,7 +32,7 @@ def gene_sets(adata: AnnData, *, group: str | None = None, key: str = "disc") ->
     >>> adata = dn.datasets.newly_connected(n_obs=500)
     >>> dn.tl.disc(adata, "condition")
     >>> {name: len(features) for name, features in dn.get.gene_sets(adata, group="A").items()}
-    {'A1': 23, 'A2': 25}
+    {'A1': 25, 'A2': 25}
     """
     return {name: features for name, _, features in _sets(adata, group, key)}
 
