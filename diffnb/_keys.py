@@ -20,6 +20,16 @@ Slot = tuple[str, str]
 #: the feature group of all features that belong to no group
 BACKGROUND_GROUP = "background"
 
+#: a group with a larger share of all features follows a global factor rather than a mechanism of few features
+MAX_SHARE_OF_FEATURES = 1 / 3
+#: among fewer features a third is a group like any other
+MIN_FEATURES_FOR_GLOBAL = 100
+
+
+def follows_global_factor(n_members: int, n_features: int) -> bool:
+    """Return whether a group is too large to be anything but a cell type, depth, motion or illumination."""
+    return n_features >= MIN_FEATURES_FOR_GLOBAL and n_members > MAX_SHARE_OF_FEATURES * n_features
+
 
 def plain(name: str) -> str:
     """Make a category usable inside a slot name: HDF5 and zarr read a slash as a folder."""

@@ -9,15 +9,14 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from .._keys import BACKGROUND_GROUP, DiscKeys
+from .._keys import BACKGROUND_GROUP, DiscKeys, follows_global_factor
 from ._common import entry
 from ._disc import disc
 from ._docs import documented_reader
 
 #: features that are listed for a group
 N_LISTED = 5
-#: a group with a larger share of all features follows a global factor
-MAX_SHARE_OF_FEATURES = 1 / 3
+
 
 COLUMNS = (
     "group",
@@ -54,8 +53,8 @@ def disc_groups(adata: AnnData, *, group: str | None = None, key: str = "disc") 
     - `membership`: mean over the features of 1 − their local false discovery rate;
     - `pval`, `tested`: evidence for a leading vector in the condition (see `n_clusters` of :func:`diffnb.tl.disc`);
       not tested where the number of groups was given;
-    - `global_factor`: more than a third of all features, which a cell type, depth, motion or illumination explains
-      more often than a mechanism of few features;
+    - `global_factor`: more than a third of 100 or more features, which a cell type, depth, motion or illumination
+      explains more often than a mechanism of few features;
     - `features`: those with the largest membership, or score;
     - `eta2_…`: share of the variance of the group's mean, within the condition, that a column of `obs` explains (r²
       for measurements); `auroc_…` for columns with two levels.
@@ -101,7 +100,7 @@ def _described(name: str, members: pd.DataFrame, table: pd.DataFrame, found: Map
         "membership": float(members["membership"].mean()) if "membership" in members else np.nan,
         "pval": np.nan if naming is None else float(np.asarray(naming["pvals"])[m]),
         "tested": naming is not None,
-        "global_factor": len(members) / used > MAX_SHARE_OF_FEATURES,
+        "global_factor": follows_global_factor(len(members), used),
         "features": ", ".join(map(str, leading)),
         **_measured(name, m, found),
     }

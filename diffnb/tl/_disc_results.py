@@ -10,15 +10,10 @@ import pandas as pd
 
 from .. import _logging as log
 from .._anndata import Pulled, Results, expand
-from .._keys import BACKGROUND_GROUP, DiscKeys
+from .._keys import BACKGROUND_GROUP, DiscKeys, follows_global_factor
 from ..core.disc import MIN_PERMUTATIONS, Analysis, FeatureGroups, Naming, subgroups
 from ..core.typing import Floats
 from ._disc_replication import replication_entry, report_replication
-
-#: a group with a larger share of all features follows a global factor rather than a mechanism of few features
-MAX_SHARE_OF_FEATURES = 1 / 3
-#: among fewer features a third is a group like any other
-MIN_FEATURES_FOR_GLOBAL = 100
 
 
 def log_choices(analysis: Analysis, data: Pulled) -> None:
@@ -186,11 +181,11 @@ def warn_of_evidence(analysis: Analysis, data: Pulled, sample_key: str | None) -
             )
     for group, labels in zip(data.groups, (g.labels for g in analysis.groups), strict=True):
         for number in range(1, int(labels.max()) + 1):
-            share = float((labels == number).mean())
-            if share > MAX_SHARE_OF_FEATURES and labels.size >= MIN_FEATURES_FOR_GLOBAL:
+            n_members = int((labels == number).sum())
+            if follows_global_factor(n_members, labels.size):
                 log.warn(
-                    f"group {group}{number} holds {share:.0%} of all features: a global factor (cell type, depth,"
-                    " motion, illumination) rather than a mechanism of few features. get.disc_groups says which"
+                    f"group {group}{number} holds {n_members / labels.size:.0%} of all features: a global factor (cell"
+                    " type, depth, motion, illumination) rather than a mechanism of few features. get.disc_groups says which"
                     " columns of obs it follows; covariates=… takes them out."
                 )
 
