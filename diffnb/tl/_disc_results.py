@@ -185,8 +185,8 @@ def warn_of_evidence(analysis: Analysis, data: Pulled, sample_key: str | None) -
             if follows_global_factor(n_members, labels.size):
                 log.warn(
                     f"group {group}{number} holds {n_members / labels.size:.0%} of all features: a global factor (cell"
-                    " type, depth, motion, illumination) rather than a mechanism of few features. get.disc_groups says which"
-                    " columns of obs it follows; covariates=… takes them out."
+                    " type, depth, motion, illumination) rather than a mechanism of few features. get.disc_groups says"
+                    " which columns of obs it follows; covariates=… takes them out."
                 )
 
 
