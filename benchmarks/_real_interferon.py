@@ -91,7 +91,7 @@ def report(seeds: int) -> None:
     every = cells()
     chosen = monocytes(every)
     rows = [["conditions", *row] for row in groups(chosen, "condition")]
-    # rules were settled on the first half of the cells; the second one is the report
+    # smaller samples of the cells on which the refinement of members was chosen: not independent of it
     order = np.random.default_rng(0).permutation(chosen.n_obs)
     for number, half in enumerate(np.array_split(order, 2), start=1):
         rows += [[f"conditions, half {number} of the cells", *row] for row in groups(chosen[half].copy(), "condition")]
