@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import Pulled, bound, guarded, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series
 from .._keys import DiscKeys
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -30,6 +30,7 @@ OBS_PER_MIN_OBS = 10
 MAX_MIN_OBS = 20
 
 
+@guarded(DiscKeys)
 @documented_tool
 def disc(
     adata: AnnData,
@@ -61,6 +62,7 @@ def disc(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "disc",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find groups of features whose connectivity differs between conditions (DiSC).
@@ -139,6 +141,7 @@ def disc(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns

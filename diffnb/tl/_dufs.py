@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, guarded, pull_all, store
 from .._keys import DufsKeys
 from ..core.dufs import (
     BANDWIDTHS,
@@ -41,6 +41,7 @@ MIN_FEATURES_TO_JUDGE = 100
 RECOMMENDED = "dn.tl.diverse_features"
 
 
+@guarded(DufsKeys)
 @documented_tool
 def dufs(
     adata: AnnData,
@@ -66,6 +67,7 @@ def dufs(
     n_restarts: int = 1,
     random_state: int = 0,
     key_added: str = "dufs",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Select the features that carry the structure of the data, without labels (DUFS).
@@ -125,6 +127,7 @@ def dufs(
         Starts, of which the one with the lowest loss is kept.
     random_state
     key_added
+    overwrite
     copy
 
     Returns

@@ -9,7 +9,7 @@ import numpy as np
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store
+from .._anndata import Pulled, Results, bound, expand, guarded, pull, store
 from .._keys import ChangeKeys
 from ..core.arrays.ops import dense64
 from ..core.disc import CHANGE_DETECTORS, diffusion_change, feature_walks
@@ -20,6 +20,7 @@ from ._feature_graph import check_graph, graph_options
 METHODS = ("diffusion", *CHANGE_DETECTORS)
 
 
+@guarded(ChangeKeys)
 @documented_tool
 def feature_change(
     adata: AnnData,
@@ -37,6 +38,7 @@ def feature_change(
     n_steps: int = 1,
     random_state: int = 0,
     key_added: str = "feature_change",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Measure how much each feature changes between two conditions.
@@ -73,6 +75,7 @@ def feature_change(
         Steps of the random walk.
     random_state
     key_added
+    overwrite
     copy
 
     Returns

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import Pulled, Results, bound, expand, guarded, pull, pull_counts, store, warn_of_depth, warn_of_series
 from .._keys import ScorecardKeys
 from ..core.arrays.count_moments import Counts
 from ..core.runtime.progress import bar
@@ -31,6 +31,7 @@ from ._docs import documented_tool
 from ._pairs import known_condition
 
 
+@guarded(ScorecardKeys)
 @documented_tool
 def scorecard(
     adata: AnnData,
@@ -46,6 +47,7 @@ def scorecard(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "scorecard",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Test how every feature differs: in mean, spread, whole distribution, or connectivity.
@@ -92,6 +94,7 @@ def scorecard(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
