@@ -7,9 +7,11 @@ from typing import Any, ClassVar
 from anndata import AnnData
 
 from ..get._presence import has_results
+from ._banner import Line
 from ._calls import Call
 from ._features import FeatureView
 from ._frame import Panel
+from ._units import units_of
 
 
 class FeaturePanel(Panel):
@@ -49,6 +51,16 @@ class MethodPanel(FeaturePanel):
     def shown_keys(self) -> list[str]:
         """Return the keys of the results on screen."""
         return [self.key]
+
+    def about_results(self) -> list[Line]:
+        """Say whether the results are tested, and by which units."""
+        if not self.has_results():
+            return []
+        return [*self.tested(), *units_of(self.adata, self._calls_by_key.get(self.key))]
+
+    def tested(self) -> list[Line]:
+        """Say whether the results are tested."""
+        return []
 
     def tool_call(self) -> Call:
         """Return the call of the tool with the current settings."""

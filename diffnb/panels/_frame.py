@@ -16,9 +16,11 @@ from anndata import AnnData
 from .._anndata import adopt, light_copy
 from .._validate import tables_in_memory
 from ..get._presence import has_key
+from ._banner import Banner, Line
 from ._calls import Call, literal, name_of
 from ._controls import Control, control_row, describe
 from ._pictures import mark_in_base64, render_png
+from ._restore import changed_controls, restore, stored_call
 from ._snapshot import WithSnapshot
 from ._views import CodeView, Picture, Status
 from ._work import Outcome, Worker, on_main
@@ -40,8 +42,7 @@ class Panel(WithSnapshot):
         tables_in_memory(adata)
         self.adata = adata
         self.prepare_picture()
-        #: calls of the last run, and all calls whose results are stored, by their key
-        self._last_run: list[Call] = []
+        #: calls whose results are stored, by their key
         self._calls_by_key: dict[str, Call] = {}
         self._stale: set[str] = set()
         self._worker = Worker(self._on_progress, self._on_outcome)
@@ -49,13 +50,16 @@ class Panel(WithSnapshot):
         self.controls: dict[str, Control] = {c.name: c for c in self.make_controls(given)}
         if self.tool:
             describe(list(self.controls.values()), Call(self.tool).function)
+        self.head = widgets.HTML()
+        self._restore(given)
+        self.banner = Banner()
         self.code_view = CodeView()
         self.pictures: dict[str, Picture] = {}
         self.tab_names: list[str] = []
         tabs = {**self.make_tabs(), "Code": self.code_view}
         self.tab_names = list(tabs)
         self.tabs = widgets.Tab(children=list(tabs.values()), titles=self.tab_names)
-        super().__init__([self._head(), *self._settings(), self.tabs])
+        super().__init__([self._head(), *self._settings(), self.banner, self.tabs])
         self.add_class("diffnb-panel")
         self._connect()
         self.refresh()
@@ -88,6 +92,10 @@ class Panel(WithSnapshot):
 
     def show(self) -> None:
         """Fill the tabs that are not pictures."""
+
+    def about_results(self) -> list[Line]:
+        """Return sentences about the results on screen: whether they are tested, and by which units."""
+        return []
 
     def more_lines(self, adata: str) -> list[str]:
         """Return lines for actions of the user, such as saving a selection."""
@@ -161,10 +169,26 @@ class Panel(WithSnapshot):
         blocks += self.more_lines(adata)
         return "\n\n".join(blocks) + "\n"
 
+    def changed_settings(self) -> list[str]:
+        """Return the labels of the controls that were changed since the results on screen were made."""
+        if not self.has_results():
+            return []
+        return changed_controls(self.controls, self._calls_by_key, self._next_calls())
+
     # ---- internals ----
 
+    def _restore(self, given: Mapping[str, Any]) -> None:
+        """Set the controls to the settings of stored results; what the caller gave stays."""
+        if not self.has_results():
+            return
+        explicit = [name for name, value in given.items() if value is not None and value != "auto"]
+        for key in self.shown_keys():
+            call = stored_call(self.adata, key)
+            if call is not None:
+                self._calls_by_key[key] = call
+                restore(self.controls, call, keep=explicit)
+
     def _head(self) -> Any:
-        self.head = widgets.HTML()
         self.head.add_class("diffnb-head")
         self.write_head()
         return self.head
@@ -222,10 +246,19 @@ class Panel(WithSnapshot):
 
     def _write_code(self) -> None:
         self.code_view.code = self.code
-        ran = self._last_run if self.has_results() else []
-        changed = bool(ran) and self._lines(ran) != self._lines(self._next_calls())
+        changed = self.changed_settings()
         note = "These lines reproduce the results on screen. The settings have changed since; Run applies them."
         self.code_view.note = note if changed else ""
+        self._write_banner(changed)
+
+    def _write_banner(self, changed: Sequence[str]) -> None:
+        lines = self.about_results()
+        if changed:
+            names = ", ".join(changed)
+            text = f"Results from earlier settings. Changed since: {names}. Press Run to apply the new settings."
+            lines = [Line("mind", text), *lines]
+        if lines != self.banner.lines:
+            self.banner.show(lines)
 
     def _on_view(self) -> None:
         """Update the code after a change within a tab, once there are tabs."""
@@ -238,10 +271,6 @@ class Panel(WithSnapshot):
             return self.calls()
         except Exception:
             return []
-
-    @staticmethod
-    def _lines(calls: Sequence[Call]) -> list[str]:
-        return [call.line() for call in calls]
 
     def _draw_open(self) -> None:
         """Draw the pictures of the open tab that are out of date."""
@@ -282,7 +311,6 @@ class Panel(WithSnapshot):
         calls, before, worked = outcome.value
         try:
             adopt(self.adata, before, worked)
-            self._last_run = calls
             self._calls_by_key |= {call.key: call for call in calls}
             self.refresh()
         except Exception as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -60,7 +60,7 @@ class InformedPanel(MethodPanel):
             choices.layer(self.adata),
             dropdown("use_rep", representations, label="representation"),
             choices.mask_var(self.adata),
-            choices.covariates(self.adata),
+            choices.covariates(self.adata, given),
             integer_or_auto("n_clusters"),
             integer_or_auto("n_components", label="components"),
             integer_field("n_neighbors", min(20, self.adata.n_obs), at_least=2, at_most=self.adata.n_obs),
@@ -170,12 +170,13 @@ def _is_direction(column: object) -> bool:
 
 
 @documented_panel
-def informed(adata: AnnData, *, key_added: str = "informed") -> InformedPanel:
+def informed(adata: AnnData, *, covariates: Sequence[str] | None = None, key_added: str = "informed") -> InformedPanel:
     """Open a panel that computes informed Mahalanobis distances and shows the metric.
 
     Parameters
     ----------
     adata
+    covariates
     key_added
 
     Returns
@@ -194,4 +195,4 @@ def informed(adata: AnnData, *, key_added: str = "informed") -> InformedPanel:
     >>> dn.get.informed_embedding(adata).shape[0]
     60
     """
-    return InformedPanel(adata, key=key_added)
+    return InformedPanel(adata, covariates=covariates, key=key_added)

@@ -121,8 +121,32 @@ def test_layers_samples_and_masks_are_those_of_the_data(adata):
     assert [o[0] for o in choices.layer(adata).widget.options] == ["X", "double"]
     assert choices.covariates(adata).widget.options == ("condition", "donor", "subject", "age")
     assert {"all observations", "donor"} <= {o[0] for o in choices.permute_within(adata).widget.options}
-    assert {"none", "donor", "subject"} <= {o[0] for o in choices.sample_key(adata).widget.options}
+    by = choices.groupby(adata, {})
+    assert [o[0] for o in choices.sample_key(adata, by, {}).widget.options] == ["none", "subject", "donor"]
     assert [o[0] for o in choices.mask_var(adata).widget.options] == ["all", "chosen"]
+
+
+def test_likely_samples_are_selected_unless_others_are_given(adata):
+    by = choices.groupby(adata, {})
+    assert choices.sample_key(adata, by, {}).value == "subject", "it holds every condition"
+    assert choices.sample_key(adata, by, {"sample_key": "donor"}).value == "donor"
+    assert choices.sample_key(adata, by, {"sample_key": None}).value is None
+    with pytest.raises(ValueError, match="sample_key='doner' is not a column of adata.obs"):
+        choices.sample_key(adata, by, {"sample_key": "doner"})
+
+
+def test_samples_follow_the_conditions(adata):
+    by = choices.groupby(adata, {})
+    samples = choices.sample_key(adata, by, {})
+    by.put("donor")
+    assert samples.value == "subject" or samples.value is None
+    assert "donor" not in samples.widget.options
+
+
+def test_without_likely_samples_none_is_selected(adata):
+    adata.obs = adata.obs.rename(columns={"subject": "cell_type", "donor": "batch_type"})
+    by = choices.groupby(adata, {"groupby": "condition"})
+    assert choices.sample_key(adata, by, {}).value is None
 
 
 def test_without_x_the_first_layer_is_the_default(adata):
