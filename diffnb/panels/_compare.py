@@ -38,7 +38,8 @@ class ComparePanel(FeaturePanel):
     title = "Compare methods"
     question = "What does each method find, and what do the others miss?"
     tool = "dn.get.compare"
-    folded = ("standardize",)
+    also_described_by = ("dn.tl.disc", "dn.tl.sparda")
+    first = ("question", "groupby", "methods", "sample_key", "covariates", "n_top")
     pictured = ("Ranks", "Overlap")
 
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:

@@ -19,7 +19,7 @@ from ._banner import Line
 from ._calls import Call
 from ._controls import (
     Control,
-    checkbox,
+    also,
     dropdown,
     integer_field,
     integer_or_auto,
@@ -48,7 +48,7 @@ class DiscPanel(MethodPanel):
     title = "DiSC"
     question = ASKED["relations"]
     tool = "dn.tl.disc"
-    folded = ("standardize", "null", "min_obs", "counts")
+    first = ("question", "groupby", "groups", "sample_key", "covariates")
     pictured = ("Significance", "Features: figure", "Observations")
     arguments = (
         "question",
@@ -78,8 +78,8 @@ class DiscPanel(MethodPanel):
         most = max(1, self.adata.n_vars - 1)
         nulls = [
             ("as the question asks", "auto"),
-            ("connectivity only", "connectivity"),
-            ("any difference", "labels"),
+            ("the same relations between features", "connectivity"),
+            ("no difference at all", "labels"),
         ]
         return [
             self._question_control(),
@@ -98,11 +98,11 @@ class DiscPanel(MethodPanel):
             integer_field("n_components", min(10, most), at_least=1, at_most=most, label="vectors"),
             integer_or_auto("n_clusters"),
             integer_field("n_permutations", 0),
-            dropdown("null", nulls, label="test for"),
+            dropdown("null", nulls, label="null hypothesis"),
             choices.permute_within(self.adata),
             integer_field("n_bootstraps", 0, label="bootstraps"),
             integer_field("random_state", 0, label="seed"),
-            checkbox("scorecard", label="also run the scorecard"),
+            also("dn.tl.scorecard", label="also run the scorecard"),
         ]
 
     def _question_control(self) -> Control:

@@ -9,6 +9,7 @@ from anndata import AnnData
 from ..get._presence import has_results
 from ._banner import Line
 from ._calls import Call
+from ._controls import Control
 from ._features import FeatureView
 from ._frame import Panel
 from ._units import units_of
@@ -24,6 +25,10 @@ class FeaturePanel(Panel):
     def table_call(self) -> Call:
         """Return the call that reads the table of features on screen."""
         raise NotImplementedError
+
+    def tab_controls(self) -> list[Control]:
+        """Return the controls within tabs, those of the map among them."""
+        return [*super().tab_controls(), self.features.x, self.features.y, self.features.color]
 
     def recolor(self) -> None:
         """Colour the map for the theme of the page."""

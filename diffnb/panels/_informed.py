@@ -37,6 +37,7 @@ class InformedPanel(MethodPanel):
     title = "Informed distance"
     question = "How far apart are observations, given that features form clusters?"
     tool = "dn.tl.informed_distance"
+    first = ("layer", "use_rep", "n_clusters", "covariates")
     pictured = ("Embedding", "Clusters")
     arguments = (
         "local",
@@ -75,7 +76,9 @@ class InformedPanel(MethodPanel):
         """Make the tabs and the choice of axes and colour."""
         self.notes = Notes()
         names = [str(c) for c in self.adata.obs.columns]
-        self.obs_color = dropdown("color", [*((n, n) for n in names), ("one colour", None)], label="colour")
+        self.obs_color = dropdown(
+            "obs_color", [*((n, n) for n in names), ("one colour", None)], label="colour of observations"
+        )
         self.x_component, self.y_component = dropdown("x", [1], label="x axis"), dropdown("y", [2], label="y axis")
         plane = (self.obs_color, self.x_component, self.y_component)
         for control in plane:

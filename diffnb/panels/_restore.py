@@ -19,6 +19,8 @@ def stored_call(adata: AnnData, key: str) -> Call | None:
     if key not in tools.index or not tools.loc[key, "replayable"]:
         return None
     keywords = get.params(adata, key=key)
+    if keywords.get("use_rep") == "X":  # stored for scanpy, where none was given
+        keywords["use_rep"] = None
     positional = (keywords.pop("groupby"),) if "groupby" in keywords else ()
     call = Call(f"dn.tl.{tools.loc[key, 'tool']}", positional, keywords)
     try:

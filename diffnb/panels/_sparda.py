@@ -37,6 +37,7 @@ class SpardaPanel(MethodPanel):
     title = "SPARDA"
     question = "Along which few features do the distributions of two conditions differ most?"
     tool = "dn.tl.sparda"
+    first = ("groupby", "group", "reference", "sample_key", "covariates", "n_features")
     pictured = ("Weights", "Projection", "Path")
     arguments = (
         "n_features",
@@ -60,8 +61,8 @@ class SpardaPanel(MethodPanel):
         by = choices.groupby(self.adata, given)
         return [
             by,
-            choices.level("group", self.adata, by, default="automatic (second, or each)"),
-            choices.level("reference", self.adata, by, default="automatic (other, or rest)"),
+            choices.level("group", self.adata, by, default="automatic"),
+            choices.level("reference", self.adata, by, default="automatic"),
             choices.sample_key(self.adata, by, given),
             choices.covariates(self.adata, given),
             choices.layer(self.adata),
@@ -73,7 +74,7 @@ class SpardaPanel(MethodPanel):
             integer_field("n_permutations", QUICK_PERMUTATIONS),
             choices.permute_within(self.adata),
             integer_field("random_state", 0, label="seed"),
-            checkbox("certificate"),
+            checkbox("certificate", label="bound the objective"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:

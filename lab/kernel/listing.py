@@ -26,7 +26,8 @@ def columns(obs):
     once = obs.loc[:, ~obs.columns.duplicated()]
     found = condition_columns(obs)
     return [
-        {"name": name, "levels": levels, "exact": exact, "samples": samples(once, name)} for name, levels, exact in found
+        {"name": name, "levels": levels, "exact": exact, "samples": samples(once, name)}
+        for name, levels, exact in found
     ]
 
 

@@ -41,9 +41,7 @@ def test_disc_prints_the_question_that_its_results_answer(fresh, run):
 
 def test_disc_folds_away_what_follows_from_the_question(fresh):
     panel = dn.panels.disc(fresh)
-    settings, folded = panel.children[1], panel.children[2]
-    assert folded.get_title(0) == "More settings"
-    assert folded.selected_index is None
+    settings, folded = panel.children[1], panel.advanced
     for name in ("standardize", "null", "min_obs"):
         assert panel.controls[name].value == "auto"
         assert panel.controls[name].widget in folded.children[0].children
