@@ -1,7 +1,7 @@
 """The scorecard: shift in mean, spread, distribution and connectivity of every feature."""
 
 from .by_sample import MIN_OBS_PER_SAMPLE, Design, design
-from .card import ALPHA, KINDS, NONE, ScorecardFit, ScorecardOptions, ScorecardSettings, fit_scorecard
+from .card import ALPHA, KINDS, NONE, ScorecardFit, ScorecardSettings, fit_scorecard
 from .connectivity import MIN_OBS_FOR_CONNECTIVITY
 
 __all__ = [
@@ -12,7 +12,6 @@ __all__ = [
     "NONE",
     "Design",
     "ScorecardFit",
-    "ScorecardOptions",
     "ScorecardSettings",
     "design",
     "fit_scorecard",
