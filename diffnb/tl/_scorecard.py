@@ -117,7 +117,9 @@ def scorecard(
     """
     reference = validate.not_none("reference", reference, "auto")
     call = bound(scorecard, locals())
-    seed = validate.count("random_state", random_state, at_least=0)
+    validate.flags(copy=copy)
+    n_jobs = validate.jobs(n_jobs)
+    seed = validate.seed(random_state)
     against = known_condition(adata, groupby, "reference", reference)
     chosen = _with_reference(groups, against)
     data = pull(
