@@ -4,6 +4,7 @@ Nothing else knows where things are.
 """
 
 from .counts import measurable, pull_counts
+from .covariates import read_covariates
 from .depth import MATCHED, counts_of, totals_of, warn_of_depth
 from .fingerprint import changes, fingerprint, has_other_features
 from .guard import guarded
@@ -44,6 +45,7 @@ __all__ = [
     "pull",
     "pull_all",
     "pull_counts",
+    "read_covariates",
     "refuse_foreign",
     "replayed",
     "row_autocorrelation",
