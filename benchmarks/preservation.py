@@ -50,7 +50,7 @@ def called(reference: ad.AnnData, query: ad.AnnData, groups: dict[str, list[str]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         dn.tl.preservation(reference, query, key="module", n_permutations=199, **options)
-    return dn.get.preservation(query)
+    return dn.get.preservation(query).loc[list(groups)]
 
 
 def on_planted(seeds: int) -> None:

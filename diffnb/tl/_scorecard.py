@@ -118,7 +118,9 @@ def scorecard(
     """
     reference = validate.not_none("reference", reference, "auto")
     call = bound(scorecard, locals())
-    validate.count("random_state", random_state, at_least=0)  # of no effect: the answer follows from the data
+    validate.flags(copy=copy)
+    n_jobs = validate.jobs(n_jobs)
+    validate.seed(random_state)  # of no effect: the answer follows from the data
     against = known_condition(adata, groupby, "reference", reference)
     chosen = _with_reference(groups, against)
     data = pull(
