@@ -5,12 +5,13 @@ A key is what the user gives as `key_added`; from it follow the slots of the Ann
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+
+from ._key_checks import check_key
 
 #: places of an AnnData that hold results by name
 PLACES = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
@@ -30,48 +31,6 @@ MIN_FEATURES_FOR_GLOBAL = 100
 def follows_global_factor(n_members: int, n_features: int) -> bool:
     """Return whether a group is too large to be anything but a cell type, depth, motion or illumination."""
     return n_features >= MIN_FEATURES_FOR_GLOBAL and n_members > MAX_SHARE_OF_FEATURES * n_features
-
-
-#: longest key: file systems hold names of 255 bytes, and slots add to the key
-MAX_KEY_BYTES = 200
-#: names that h5ad and zarr keep for themselves
-_RESERVED = ("_index", "zarr.json")
-
-
-def check_key(argument: str, key: object, /) -> str:
-    """Refuse a key that h5ad or zarr cannot hold, with the remedy."""
-    if not isinstance(key, str):
-        raise TypeError(f"{argument}={key!r} must be a text, got {type(key).__name__}; use for example {str(key)!r}.")
-    fault = _fault(key)
-    if fault:
-        better = _mended(key)
-        remedy = f"use for example {better!r}" if better else "use a name such as 'mine'"
-        raise ValueError(f"{argument}={key!r} {fault}, so that h5ad or zarr could not hold the results; {remedy}.")
-    return key
-
-
-def _fault(key: str) -> str:
-    """Say what is wrong with a key; an empty text if nothing is."""
-    if not key.strip():
-        return "is empty"
-    if key != key.strip():
-        return "begins or ends with a space"
-    if key.startswith("."):
-        return "begins with a dot"
-    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in key):
-        return "holds a control character"
-    if "/" in key or "\\" in key:
-        return "holds a slash"
-    if key in _RESERVED:
-        return "is a reserved name"
-    return f"is longer than {MAX_KEY_BYTES} bytes" if len(key.encode()) > MAX_KEY_BYTES else ""
-
-
-def _mended(key: str) -> str:
-    """Return the nearest key without a fault, or an empty text."""
-    letters = ("_" if letter in "/\\" or unicodedata.category(letter) in ("Cc", "Cs") else letter for letter in key)
-    better = "".join(letters).strip(" ._")
-    return better if better and not _fault(better) else ""
 
 
 def plain(name: str) -> str:
@@ -373,3 +332,26 @@ class LaplacianScoreKeys(Keys):
     made_by: ClassVar[str] = "tl.laplacian_score(adata)"
     entries: ClassVar[tuple[str, ...]] = ("params", "column")
     written: ClassVar[tuple[tuple[str, str], ...]] = (("var", "var"),)
+
+
+@dataclass(frozen=True, slots=True)
+class PreservationKeys(Keys):
+    """`tl.preservation`: `uns` with a table of groups."""
+
+    key: str = "preservation"
+    made_by: ClassVar[str] = "tl.preservation(reference, query)"
+    entries: ClassVar[tuple[str, ...]] = ("groups", "n_matched", "params")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionKeys(Keys):
+    """`tl.project`: `obsm` with projections and scores of groups, `var` with selections, `uns` with what matched."""
+
+    key: str = "projected"
+    made_by: ClassVar[str] = "tl.project(query, reference)"
+    entries: ClassVar[tuple[str, ...]] = ("matched", "columns", "params")
+
+    @property
+    def group_scores(self) -> str:
+        """`obsm`: one column per group of features."""
+        return f"X_{self.key}_groups"

@@ -14,7 +14,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from anndata import AnnData
 
-from .._keys import Keys, check_key
+from .._key_checks import check_key
+from .._keys import Keys
 from ..core.runtime.threads import threads_restored
 from .locks import locks_of
 from .ownership import refuse_foreign
@@ -26,8 +27,8 @@ R = TypeVar("R")
 KEYS = ("key_added", "key")
 
 
-def guarded(keys: type[Keys] | None = None, /) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Guard a function whose first argument is an AnnData; `keys` names the slots that it writes under `key_added`."""
+def guarded(keys: type[Keys] | None = None, /, *, data: str = "adata") -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Guard a function that stores in its argument `data`; `keys` names the slots that it writes under `key_added`."""
 
     def guard(function: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(function)
@@ -39,7 +40,7 @@ def guarded(keys: type[Keys] | None = None, /) -> Callable[[Callable[P, R]], Cal
             except TypeError:  # Python's own message says what is wrong
                 return function(*args, **kwargs)
             given.apply_defaults()
-            adata = _checked(given.arguments, keys)
+            adata = _checked(given.arguments, keys, data)
 
             def work() -> R:
                 with threads_restored():
@@ -54,9 +55,9 @@ def guarded(keys: type[Keys] | None = None, /) -> Callable[[Callable[P, R]], Cal
     return guard
 
 
-def _checked(given: Mapping[str, Any], keys: type[Keys] | None) -> AnnData:
+def _checked(given: Mapping[str, Any], keys: type[Keys] | None, name: str) -> AnnData:
     """Refuse what would fail after the computation, or only when a file is written."""
-    name, adata = next(iter(given.items()))
+    adata = given[name]
     if not isinstance(adata, AnnData):
         raise TypeError(f"{name} must be an AnnData, got {type(adata).__name__}.")
     for argument in KEYS:
