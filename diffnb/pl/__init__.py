@@ -7,7 +7,9 @@ from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
 from ._informed import informed_covariance, informed_embedding, informed_gap
+from ._network import network
 from ._observations import disc_observations
+from ._preservation import preservation
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
@@ -32,6 +34,8 @@ __all__ = [
     "informed_covariance",
     "informed_embedding",
     "informed_gap",
+    "network",
+    "preservation",
     "scorecard",
     "sparda",
     "sparda_path",

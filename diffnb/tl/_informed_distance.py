@@ -27,6 +27,9 @@ from ..core.typing import Bools, Floats, Ints
 from ._choices import choice_note, choice_table, report
 from ._docs import documented_tool
 
+#: observations × observations arrays at a time: distances, their squares and weights
+N_PAIRWISE_ARRAYS = 3
+
 
 @documented_tool
 def informed_distance(
@@ -128,10 +131,11 @@ def informed_distance(
     full = validate.not_none("full", full, "auto")
     arguments = {**locals(), "use_rep": use_rep or "X"}  # scanpy computes a representation where none is named
     call = bound(informed_distance, arguments, method="umap", metric="mahalanobis")
+    validate.flags(informed=informed, local=local, copy=copy)
     _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
-    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates)
+    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates, min_features=2)
     if use_rep in (None, "X"):
         warn_of_units(adata, layer)
     labels = None if known is None else in_order(known[data.kept])
@@ -150,8 +154,9 @@ def informed_distance(
         solver=solver,
         eigenvalues=eigenvalues,
         full=_full(full),
-        seed=validate.count("random_state", random_state, at_least=0),
+        seed=validate.seed(random_state),
     )
+    _check_memory(options.full, adata.n_obs)
     options = _with_components(options, n_components, data)
     found = fit_informed(data.matrix, options, labels=labels)
     _log(found, data, options)
@@ -214,7 +219,17 @@ def _full(value: object) -> bool | Literal["auto"]:
     if isinstance(value, str):
         validate.choice("full", value, ("auto",))
         return "auto"
+    validate.flags(full=value)
     return bool(value)
+
+
+def _check_memory(full: object, n_obs: int) -> None:
+    if full is True:
+        validate.memory(
+            8 * N_PAIRWISE_ARRAYS * n_obs**2,
+            f"full=True for {n_obs:,} observations",
+            "Use full=False, which keeps the nearest neighbours of every observation.",
+        )
 
 
 def _with_components(options: InformedOptions, n_components: object, data: PulledAll) -> InformedOptions:

@@ -228,6 +228,8 @@ def _compare_populations(
 ) -> AnnData | None:
     """Run PDA or SPARDA, which differ in the number of features only."""
     given = SimpleNamespace(**call.arguments)
+    validate.flags(certificate=given.certificate, copy=copy)
+    n_jobs = validate.jobs(given.n_jobs)
     _check_options(given.standardize, given.divergence, given.solver, given.certificate)
     pairs = pairs_of(adata, given.groupby, given.group, given.reference)
     data = pull(
@@ -243,7 +245,7 @@ def _compare_populations(
     warn_of_units(adata, given.layer)
     p = data.n_features
     _check_solver(given.solver, p)
-    n_permutations = validate.count("n_permutations", given.n_permutations, at_least=0)
+    n_permutations = validate.repeats("n_permutations", given.n_permutations)
     options = SpardaOptions(
         n_features=_number_of_features(n_features, p),
         n_projections=validate.count("n_projections", given.n_projections, at_most=p, why=f"there are {p} features"),
@@ -251,12 +253,12 @@ def _compare_populations(
         divergence=given.divergence,
         solver=given.solver,
         certificate=given.certificate,
-        seed=validate.count("random_state", given.random_state, at_least=0),
+        seed=validate.seed(given.random_state),
     )
     sides = [sides_of(data, pair) for pair in pairs]
     for pair, side in zip(pairs, sides, strict=True):
         check_sizes(pair, side, options, given.sample_key)
-    found = _compare(pairs, sides, options, n_permutations, given.n_jobs)
+    found = _compare(pairs, sides, options, n_permutations, n_jobs)
     # standardised, or adjusted for covariates, by their own population, observations of neither have no projection
     known = given.standardize != "within" and given.covariates is None
     scores = _scores(adata, given.layer, data, sides, found, given.standardize, others_known=known)
