@@ -37,6 +37,8 @@ MANTISSA_BITS = 24
 COLUMNS = ("groupby", "sample_key", "covariates", "permute_within", "time_key", "event_key")
 #: tools that read columns of `obs` only
 WITHOUT_FEATURES = ("survival",)
+#: tools that read other results rather than values
+WITHOUT_VALUES = ("enrich",)
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
@@ -184,6 +186,8 @@ def _level(level: object) -> str:
 
 def _sources(adata: AnnData, call: ToolCall) -> list[str]:
     """List the matrices that a call has read, by place and name."""
+    if call.tool in WITHOUT_VALUES:
+        return []
     given = call.arguments
     rep, layer, counts = given.get("use_rep"), given.get("layer"), given.get("counts")
     of_rep = [] if rep in (None, "X") else [f"obsm/{rep}"]

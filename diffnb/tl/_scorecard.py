@@ -12,7 +12,19 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, guarded, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import (
+    Pulled,
+    Results,
+    bound,
+    expand,
+    guarded,
+    pull,
+    pull_counts,
+    store,
+    warn_of_depth,
+    warn_of_series,
+    warn_of_units,
+)
 from .._keys import ScorecardKeys
 from ..core.arrays.count_moments import Counts
 from ..core.runtime.progress import bar
@@ -143,6 +155,7 @@ def scorecard(
         residuals=False,
     )
     raw = pull_counts(adata, data, counts, covariates=covariates)
+    warn_of_units(adata, layer)
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
