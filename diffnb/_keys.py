@@ -261,3 +261,26 @@ class LaplacianScoreKeys(Keys):
     key: str = "laplacian_score"
     made_by: ClassVar[str] = "tl.laplacian_score(adata)"
     entries: ClassVar[tuple[str, ...]] = ("params", "column")
+
+
+@dataclass(frozen=True, slots=True)
+class PreservationKeys(Keys):
+    """`tl.preservation`: `uns` with a table of groups."""
+
+    key: str = "preservation"
+    made_by: ClassVar[str] = "tl.preservation(reference, query)"
+    entries: ClassVar[tuple[str, ...]] = ("groups", "n_matched", "params")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectionKeys(Keys):
+    """`tl.project`: `obsm` with projections and scores of groups, `var` with selections, `uns` with what matched."""
+
+    key: str = "projected"
+    made_by: ClassVar[str] = "tl.project(query, reference)"
+    entries: ClassVar[tuple[str, ...]] = ("matched", "columns", "params")
+
+    @property
+    def group_scores(self) -> str:
+        """`obsm`: one column per group of features."""
+        return f"X_{self.key}_groups"

@@ -49,8 +49,8 @@ def test_every_argument_is_documented_and_no_other(name):
 @pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.startswith("tl.")])
 def test_tools_take_adata_first_and_share_names(name):
     parameters = inspect.signature(FUNCTIONS[name]).parameters
-    assert next(iter(parameters)) == "adata"
-    if "groupby" in parameters:
+    assert next(iter(parameters)) == {"tl.preservation": "reference", "tl.project": "query"}.get(name, "adata")
+    if "groupby" in parameters and name != "tl.preservation":  # which takes two data sets first
         assert list(parameters)[1] == "groupby"
     assert not set(parameters) & {"seed", "k", "n_pcs", "inplace", "key", "n_perm"} - {"key"}
 

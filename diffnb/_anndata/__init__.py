@@ -10,6 +10,7 @@ from .light import adopt, light_copy
 from .params import ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
 from .series import row_autocorrelation, warn_of_series
+from .units import warn_of_units
 from .write import Results, add, set_var_column, store
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "totals_of",
     "warn_of_depth",
     "warn_of_series",
+    "warn_of_units",
 ]

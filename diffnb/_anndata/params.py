@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from anndata import AnnData
 
 #: arguments that are not kept: the data, and whether to work on a copy of it
 NOT_KEPT = ("adata", "copy")
@@ -43,7 +44,8 @@ class ToolCall:
 
 def bound(tool: Callable[..., Any], arguments: Mapping[str, Any], /, **extra: Any) -> ToolCall:
     """Keep the arguments of a call; `arguments` are the `locals()` of the tool, defaults included."""
-    kept = [name for name in inspect.signature(tool).parameters if name not in NOT_KEPT]
+    given = [name for name in inspect.signature(tool).parameters if name not in NOT_KEPT]
+    kept = [name for name in given if not isinstance(arguments[name], AnnData)]  # of tools that take two
     return ToolCall(tool.__name__, {name: arguments[name] for name in kept}, extra)
 
 

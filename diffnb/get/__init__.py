@@ -24,6 +24,7 @@ from ._informed import (
 )
 from ._meta_features import meta_features
 from ._network import cytoscape, graphml, network
+from ._preservation import preservation, projection
 from ._results import params, results
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
@@ -65,6 +66,8 @@ __all__ = [
     "meta_features",
     "network",
     "params",
+    "preservation",
+    "projection",
     "results",
     "scorecard",
     "sparda",

@@ -9,6 +9,7 @@ from ._image import feature_image
 from ._informed import informed_covariance, informed_embedding, informed_gap
 from ._network import network
 from ._observations import disc_observations
+from ._preservation import preservation
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
@@ -34,6 +35,7 @@ __all__ = [
     "informed_embedding",
     "informed_gap",
     "network",
+    "preservation",
     "scorecard",
     "sparda",
     "sparda_path",

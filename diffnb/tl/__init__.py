@@ -8,6 +8,8 @@ from ._feature_diffmap import feature_diffmap
 from ._informed_distance import informed_distance
 from ._laplacian_score import laplacian_score
 from ._meta_features import meta_features
+from ._preservation import preservation
+from ._project import project
 from ._scorecard import scorecard
 from ._sparda import pda, sparda
 from ._survival import survival
@@ -22,6 +24,8 @@ __all__ = [
     "laplacian_score",
     "meta_features",
     "pda",
+    "preservation",
+    "project",
     "scorecard",
     "sparda",
     "survival",

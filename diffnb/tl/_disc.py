@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series, warn_of_units
 from .._keys import DiscKeys
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -188,6 +188,8 @@ def disc(
     )
     _warn_of_rare(data, min_obs)
     data, raw = measurable(data, pull_counts(adata, data, counts, covariates=covariates))
+    if raw is None:
+        warn_of_units(adata, layer)
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)

@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, bound, expand, pull_all, store
+from .._anndata import Results, bound, expand, pull_all, store, warn_of_units
 from .._keys import DiverseFeaturesKeys
 from ..core.dufs import DiverseOptions, fit_diverse_features
 from ._docs import documented_tool
@@ -87,6 +87,7 @@ def diverse_features(
     call = bound(diverse_features, locals())
     validate.flags(copy=copy)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
+    warn_of_units(adata, layer)
     points = data.matrix if use_rep in (None, "X") else pull_all(adata, use_rep=use_rep).matrix
     p = data.matrix.shape[1]
     given = validate.auto_count("n_features", n_features, at_most=p, why=f"there are {p} features")

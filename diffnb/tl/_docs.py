@@ -49,6 +49,7 @@ SHARED = {
         ' direction may be; only for `divergence="wasserstein2"`.'
     ),
     "n_permutations": "Permutations for p-values; 0 for none.",
+    "query": "Annotated data with other observations of the same features, or of some of them.",
     "random_state": "Seed. The same seed gives the same answer.",
     "n_jobs": (
         "Threads that work concurrently. `None`: one, or as many as an active `joblib.parallel_config` says;"

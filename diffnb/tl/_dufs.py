@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, pull_all, store, warn_of_units
 from .._keys import DufsKeys
 from ..core.dufs import (
     BANDWIDTHS,
@@ -167,6 +167,7 @@ def dufs(
     validate.flags(leave_one_out=leave_one_out, early_stopping=early_stopping, adapt_scale=adapt_scale, copy=copy)
     _check_options(gates, bandwidth, optimizer, standardize)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
+    warn_of_units(adata, layer)
     n, p = data.matrix.shape
     batch = _batch(batch_size, n)
     why = f"there are {p} features"

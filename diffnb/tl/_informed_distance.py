@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store, warn_of_units
 from .._keys import InformedKeys
 from ..core.mahalanobis import (
     CLUSTERINGS,
@@ -136,6 +136,8 @@ def informed_distance(
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
     data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates, min_features=2)
+    if use_rep in (None, "X"):
+        warn_of_units(adata, layer)
     labels = None if known is None else in_order(known[data.kept])
     options = InformedOptions(
         informed=informed,

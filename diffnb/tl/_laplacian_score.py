@@ -9,7 +9,7 @@ import numpy as np
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import Results, bound, expand, pull_all, store
+from .._anndata import Results, bound, expand, pull_all, store, warn_of_units
 from .._keys import LaplacianScoreKeys
 from ..core.dufs import EDGE_WEIGHTS, LaplacianScoreOptions, fit_laplacian_score
 from ._docs import documented_tool
@@ -73,6 +73,7 @@ def laplacian_score(
     if standardize is not None:
         validate.choice("standardize", standardize, ("global",))
     data = pull_all(adata, layer=layer, mask_var=mask_var)
+    warn_of_units(adata, layer)
     points = data.matrix if use_rep in (None, "X") else pull_all(adata, use_rep=use_rep).matrix
     few = f"there are {adata.n_obs} observations"
     validate.count("n_neighbors", n_neighbors, at_most=adata.n_obs - 1, why=few)

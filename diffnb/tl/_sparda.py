@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store
+from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store, warn_of_units
 from .._keys import SpardaKeys
 from ..core.arrays.ops import take_columns, take_rows
 from ..core.sparda import (
@@ -242,6 +242,7 @@ def _compare_populations(
         covariates=given.covariates,
         permute_within=given.permute_within,
     )
+    warn_of_units(adata, given.layer)
     p = data.n_features
     _check_solver(given.solver, p)
     n_permutations = validate.repeats("n_permutations", given.n_permutations)
