@@ -284,3 +284,12 @@ class ProjectionKeys(Keys):
     def group_scores(self) -> str:
         """`obsm`: one column per group of features."""
         return f"X_{self.key}_groups"
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichKeys(Keys):
+    """`tl.enrich`: `uns` with a table of lists and sets."""
+
+    key: str = "enrich"
+    made_by: ClassVar[str] = "tl.enrich(adata, gene_sets)"
+    entries: ClassVar[tuple[str, ...]] = ("list", "set", "n_background", "params")
