@@ -7,8 +7,12 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import ChangeKeys, DiffmapKeys
+<<<<<<< HEAD
 from ..core.stats.pvalues import adjusted
 from ._common import entry, labelled, named, ranked
+=======
+from ._common import entry, labelled, named, ranked, slot
+>>>>>>> main
 from ._docs import documented_reader
 
 
@@ -38,7 +42,7 @@ def feature_diffmap(adata: AnnData, *, key: str = "feature_diffmap") -> pd.DataF
     found = entry(adata, keys)
     groups = [str(group) for group in found["groups"]]
     columns = keys.columns(groups, np.asarray(found["eigenvalues"]).shape[1])
-    return pd.concat([labelled(named(adata, keys.varm, columns[group]), group=group) for group in groups])
+    return pd.concat([labelled(named(adata, keys, columns[group]), group=group) for group in groups])
 
 
 @documented_reader
@@ -67,6 +71,7 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
     ['change', 'rank']
     """
     keys = ChangeKeys(key)
+<<<<<<< HEAD
     found = entry(adata, keys)
     change = adata.var[keys.var].to_numpy(dtype=float)
     columns = {"change": change}
@@ -74,3 +79,8 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
         pval = adata.var[keys.pval].to_numpy(dtype=float)
         columns |= {"pval": pval, "pval_adj": adjusted(pval)}
     return ranked(adata, columns, -change)
+=======
+    entry(adata, keys)
+    change = slot(adata, keys, "var", keys.var).to_numpy(dtype=float)
+    return ranked(adata, {"change": change}, -change)
+>>>>>>> main
