@@ -7,12 +7,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import ChangeKeys, DiffmapKeys
-<<<<<<< HEAD
 from ..core.stats.pvalues import adjusted
-from ._common import entry, labelled, named, ranked
-=======
 from ._common import entry, labelled, named, ranked, slot
->>>>>>> main
 from ._docs import documented_reader
 
 
@@ -71,16 +67,10 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
     ['change', 'rank']
     """
     keys = ChangeKeys(key)
-<<<<<<< HEAD
     found = entry(adata, keys)
-    change = adata.var[keys.var].to_numpy(dtype=float)
+    change = slot(adata, keys, "var", keys.var).to_numpy(dtype=float)
     columns = {"change": change}
     if found["change"] != "diffusion" and keys.pval in adata.var:
-        pval = adata.var[keys.pval].to_numpy(dtype=float)
+        pval = slot(adata, keys, "var", keys.pval).to_numpy(dtype=float)
         columns |= {"pval": pval, "pval_adj": adjusted(pval)}
     return ranked(adata, columns, -change)
-=======
-    entry(adata, keys)
-    change = slot(adata, keys, "var", keys.var).to_numpy(dtype=float)
-    return ranked(adata, {"change": change}, -change)
->>>>>>> main
