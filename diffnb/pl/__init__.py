@@ -4,6 +4,7 @@ from ._brain import feature_brain
 from ._compare import compare_overlap, compare_ranks
 from ._dufs import dufs
 from ._embedding import disc_embedding
+from ._enrich import enrich
 from ._graph import disc_graph
 from ._image import feature_image
 from ._informed import informed_covariance, informed_embedding, informed_gap
@@ -28,6 +29,7 @@ __all__ = [
     "disc_significance",
     "disc_vectors",
     "dufs",
+    "enrich",
     "feature_brain",
     "feature_diffmap",
     "feature_image",

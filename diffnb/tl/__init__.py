@@ -3,6 +3,7 @@
 from ._disc import disc
 from ._diverse_features import diverse_features
 from ._dufs import dufs
+from ._enrich import enrich
 from ._feature_change import feature_change
 from ._feature_diffmap import feature_diffmap
 from ._informed_distance import informed_distance
@@ -18,6 +19,7 @@ __all__ = [
     "disc",
     "diverse_features",
     "dufs",
+    "enrich",
     "feature_change",
     "feature_diffmap",
     "informed_distance",

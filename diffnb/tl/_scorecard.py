@@ -12,7 +12,19 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import (
+    Pulled,
+    Results,
+    bound,
+    expand,
+    guarded,
+    pull,
+    pull_counts,
+    store,
+    warn_of_depth,
+    warn_of_series,
+    warn_of_units,
+)
 from .._keys import ScorecardKeys
 from ..core.arrays.count_moments import Counts
 from ..core.runtime.progress import bar
@@ -31,6 +43,7 @@ from ._docs import documented_tool
 from ._pairs import known_condition
 
 
+@guarded(ScorecardKeys)
 @documented_tool
 def scorecard(
     adata: AnnData,
@@ -46,6 +59,7 @@ def scorecard(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "scorecard",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Test how every feature differs: in mean, spread, whole distribution, or connectivity.
@@ -99,6 +113,7 @@ def scorecard(
         ... It changes nothing here: nothing is drawn at random that the data do not decide.
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -140,6 +155,7 @@ def scorecard(
         residuals=False,
     )
     raw = pull_counts(adata, data, counts, covariates=covariates)
+    warn_of_units(adata, layer)
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)

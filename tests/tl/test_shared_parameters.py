@@ -51,6 +51,7 @@ NONE_MEANS_NONE = {
     "groups": "no choice: all categories",
     "layer": "no layer: adata.X",
     "mask_var": "no mask: all features",
+    "max_size": "no limit",
     "n_jobs": "as joblib has it",
     "penalty": "no penalty: the parameter-free loss",
     "sample_key": "no samples: observations are independent",
