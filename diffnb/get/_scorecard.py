@@ -25,7 +25,6 @@ def scorecard(
     group
         ... One that was compared with another.
     reference
-        The condition it was compared with; all by default.
     key
 
     Returns
@@ -56,7 +55,7 @@ def scorecard(
         )
     return stacked(
         [
-            labelled(named(adata, keys.varm, keys.columns(prefix, KINDS)), group=ours, reference=theirs)
+            labelled(named(adata, keys, keys.columns(prefix, KINDS)), group=ours, reference=theirs)
             for ours, theirs, prefix in wanted
         ]
     )

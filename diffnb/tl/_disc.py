@@ -10,7 +10,18 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import (
+    Pulled,
+    bound,
+    guarded,
+    measurable,
+    pull,
+    pull_counts,
+    store,
+    warn_of_depth,
+    warn_of_series,
+    warn_of_units,
+)
 from .._keys import DiscKeys
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -20,7 +31,7 @@ from ..core.typing import Standardize
 from ._disc_groups import described_groups
 from ._disc_results import log_choices, results_of, warn_of_evidence
 from ._docs import documented_tool
-from ._feature_graph import GRAPHS, check_neighbors
+from ._feature_graph import GRAPHS, check_memory, check_neighbors
 
 QUESTIONS = ("relations", "any difference")
 STANDARDIZE = ("global", "within")
@@ -28,8 +39,10 @@ NULLS = ("labels", "connectivity")
 #: `min_obs="auto"`: one of so many observations of a condition, up to the largest
 OBS_PER_MIN_OBS = 10
 MAX_MIN_OBS = 20
+DEFAULT_COMPONENTS = 10
 
 
+@guarded(DiscKeys)
 @documented_tool
 def disc(
     adata: AnnData,
@@ -51,7 +64,7 @@ def disc(
     neighbors: Literal["auto", "exact", "approximate"] = "auto",
     n_neighbors: int | Literal["auto"] = "auto",
     n_eigenvectors: int | Sequence[int] | Mapping[str, int] | Literal["auto"] = "auto",
-    n_components: int = 10,
+    n_components: int = DEFAULT_COMPONENTS,
     n_clusters: int | Literal["auto"] = "auto",
     n_permutations: int = 0,
     null: Literal["auto", "labels", "connectivity"] = "auto",
@@ -61,6 +74,7 @@ def disc(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "disc",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find groups of features whose connectivity differs between conditions (DiSC).
@@ -139,6 +153,7 @@ def disc(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -168,6 +183,8 @@ def disc(
     ['background', 'A1', 'A2']
     """
     call = bound(disc, locals())
+    validate.flags(density_normalize=density_normalize, project_trivial=project_trivial, copy=copy)
+    n_jobs = validate.jobs(n_jobs)
     _check_options(question, metric, standardize, kernel, graph, null)
     standardized = _standardized(question, standardize)
     check_neighbors(neighbors, graph)
@@ -181,15 +198,19 @@ def disc(
         covariates=covariates,
         permute_within=permute_within,
         min_seen=_min_seen(min_obs),
+        min_features=2,
     )
     _warn_of_rare(data, min_obs)
     data, raw = measurable(data, pull_counts(adata, data, counts, covariates=covariates))
+    if raw is None:
+        warn_of_units(adata, layer)
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
     if sample_key is not None:
         _check_samples(data, sample_key)
     p = data.n_features
+    check_memory(graph, p, len(data.groups))
     few = f"there are {p} features"
     options = AnalysisOptions(
         disc=DiscOptions(
@@ -201,16 +222,16 @@ def disc(
                 standardize=standardized,
                 kernel=kernel,
                 density_normalize=density_normalize,
-                seed=validate.count("random_state", random_state, at_least=0),
+                seed=validate.seed(random_state),
             ),
             n_eigenvectors=_eigenvector_counts(n_eigenvectors, data.groups, p) or "auto",
-            n_components=validate.count("n_components", n_components),
+            n_components=_number_of_components(n_components, p),
             project_trivial=project_trivial,
         ),
         n_clusters=validate.auto_count("n_clusters", n_clusters, at_least=2, at_most=p, why=few) or "auto",
-        n_permutations=validate.count("n_permutations", n_permutations, at_least=0),
+        n_permutations=validate.repeats("n_permutations", n_permutations),
         null=_null(null, standardized),
-        n_bootstraps=validate.count("n_bootstraps", n_bootstraps, at_least=0),
+        n_bootstraps=validate.repeats("n_bootstraps", n_bootstraps),
     )
     matrices = data.matrices if raw is None else raw
     analysis = analyse(matrices, options, samples=data.samples, strata=data.strata, n_jobs=n_jobs)
@@ -244,6 +265,14 @@ def _null(null: str, standardize: Standardize | None) -> Null:
     if null == "auto":
         return "connectivity" if standardize == "within" else "labels"
     return cast("Null", null)
+
+
+def _number_of_components(n_components: object, p: int) -> int:
+    """Warn of a number that cannot be reached; the default means "as many as there are" for few features."""
+    number = validate.count("n_components", n_components)
+    if number != DEFAULT_COMPONENTS and number > p - 1:
+        log.warn(f"n_components={number}: {p} features have {p - 1} differential vectors at most, which are computed.")
+    return min(number, p - 1)
 
 
 def _min_seen(min_obs: object) -> Callable[[int], int]:

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, guarded, pull_all, store, warn_of_units
 from .._keys import DufsKeys
 from ..core.dufs import (
     BANDWIDTHS,
@@ -38,9 +38,12 @@ MIN_SELECTED_FEATURES, MIN_SELECTED_SHARE = 2, 0.01
 MAX_OPEN_SHARE = 0.8
 #: of fewer features, most may well carry the structure
 MIN_FEATURES_TO_JUDGE = 100
+#: observations × observations arrays of a step: products, distances, the walk, its powers and gradients
+N_ARRAYS_PER_BATCH = 8
 RECOMMENDED = "dn.tl.diverse_features"
 
 
+@guarded(DufsKeys)
 @documented_tool
 def dufs(
     adata: AnnData,
@@ -66,6 +69,7 @@ def dufs(
     n_restarts: int = 1,
     random_state: int = 0,
     key_added: str = "dufs",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Select the features that carry the structure of the data, without labels (DUFS).
@@ -125,6 +129,7 @@ def dufs(
         Starts, of which the one with the lowest loss is kept.
     random_state
     key_added
+    overwrite
     copy
 
     Returns
@@ -162,8 +167,10 @@ def dufs(
     n_features = validate.not_none("n_features", n_features, "auto")
     batch_size = validate.not_none("batch_size", batch_size, "auto")
     call = bound(dufs, locals())
+    validate.flags(leave_one_out=leave_one_out, early_stopping=early_stopping, adapt_scale=adapt_scale, copy=copy)
     _check_options(gates, bandwidth, optimizer, standardize)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
+    warn_of_units(adata, layer)
     n, p = data.matrix.shape
     batch = _batch(batch_size, n)
     why = f"there are {p} features"
@@ -179,17 +186,17 @@ def dufs(
             scale=validate.positive("scale", scale),
             bandwidth=bandwidth,
             power=validate.count("power", power, at_most=MAX_POWER),
-            leave_one_out=bool(leave_one_out),
+            leave_one_out=leave_one_out,
         ),
         standardize=standardize,
-        n_steps=validate.count("n_steps", n_steps),
+        n_steps=validate.repeats("n_steps", n_steps, at_least=1),
         learning_rate=validate.positive("learning_rate", learning_rate),
         optimizer=optimizer,
         batch_size=batch,
-        n_restarts=validate.count("n_restarts", n_restarts),
-        early_stopping=bool(early_stopping),
-        adapt_scale=bool(adapt_scale),
-        seed=validate.count("random_state", random_state, at_least=0),
+        n_restarts=validate.repeats("n_restarts", n_restarts, at_least=1),
+        early_stopping=early_stopping,
+        adapt_scale=adapt_scale,
+        seed=validate.seed(random_state),
     )
     fit = _fit(data.matrix, options)
     edge = _edge(fit.settings.n_open, p, options.min_features)
@@ -227,7 +234,13 @@ def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"]
 
 def _batch(batch_size: object, n: int) -> int:
     given = validate.auto_count("batch_size", batch_size, at_least=3)
-    return resolved_batch_size("auto" if given is None else given, n)
+    resolved = resolved_batch_size("auto" if given is None else given, n)
+    validate.memory(
+        8 * N_ARRAYS_PER_BATCH * resolved**2,
+        f"batch_size={batch_size!r}, steps of {resolved:,} observations,",
+        "Use smaller batches, such as batch_size=500.",
+    )
+    return resolved
 
 
 @contextmanager

@@ -10,13 +10,14 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import Results, bound, expand, pull, store
+from .._anndata import Results, bound, expand, guarded, pull, store
 from .._keys import DiffmapKeys
 from ..core.disc import diffusion_maps
 from ._docs import documented_tool
-from ._feature_graph import check_graph, graph_options
+from ._feature_graph import check_graph, check_memory, graph_options
 
 
+@guarded(DiffmapKeys)
 @documented_tool
 def feature_diffmap(
     adata: AnnData,
@@ -32,6 +33,7 @@ def feature_diffmap(
     n_components: int = 10,
     random_state: int = 0,
     key_added: str = "feature_diffmap",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Compute diffusion maps of the features, for each condition separately.
@@ -55,6 +57,7 @@ def feature_diffmap(
         Vectors per condition, without the constant one.
     random_state
     key_added
+    overwrite
     copy
 
     Returns
@@ -75,9 +78,11 @@ def feature_diffmap(
     ['A_vector_1', 'A_vector_2', 'B_vector_1', 'B_vector_2']
     """
     call = bound(feature_diffmap, locals())
+    validate.flags(copy=copy)
     check_graph(metric, graph, neighbors)
-    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
+    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, min_features=3)
     p = data.n_features
+    check_memory(graph, p, len(data.groups))
     options = graph_options(metric, graph, neighbors, n_neighbors, random_state, p)
     n_components = validate.count("n_components", n_components, at_most=p - 2, why=f"there are {p} features")
     maps = diffusion_maps(data.matrices, options, n_components=n_components)

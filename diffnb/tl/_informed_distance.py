@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, feature_mask, guarded, pull_all, store, warn_of_units
 from .._keys import InformedKeys
 from ..core.mahalanobis import (
     CLUSTERINGS,
@@ -27,7 +27,11 @@ from ..core.typing import Bools, Floats, Ints
 from ._choices import choice_note, choice_table, report
 from ._docs import documented_tool
 
+#: observations × observations arrays at a time: distances, their squares and weights
+N_PAIRWISE_ARRAYS = 3
 
+
+@guarded(InformedKeys)
 @documented_tool
 def informed_distance(
     adata: AnnData,
@@ -47,6 +51,7 @@ def informed_distance(
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     random_state: int = 0,
     key_added: str = "informed",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Measure distances between observations through clusters of features (informed Mahalanobis distance).
@@ -93,6 +98,7 @@ def informed_distance(
     mask_var
     random_state
     key_added
+    overwrite
     copy
 
     Returns
@@ -128,10 +134,13 @@ def informed_distance(
     full = validate.not_none("full", full, "auto")
     arguments = {**locals(), "use_rep": use_rep or "X"}  # scanpy computes a representation where none is named
     call = bound(informed_distance, arguments, method="umap", metric="mahalanobis")
+    validate.flags(informed=informed, local=local, copy=copy)
     _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
-    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates)
+    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates, min_features=2)
+    if use_rep in (None, "X"):
+        warn_of_units(adata, layer)
     labels = None if known is None else in_order(known[data.kept])
     options = InformedOptions(
         informed=informed,
@@ -148,8 +157,9 @@ def informed_distance(
         solver=solver,
         eigenvalues=eigenvalues,
         full=_full(full),
-        seed=validate.count("random_state", random_state, at_least=0),
+        seed=validate.seed(random_state),
     )
+    _check_memory(options.full, adata.n_obs)
     options = _with_components(options, n_components, data)
     found = fit_informed(data.matrix, options, labels=labels)
     _log(found, data, options)
@@ -212,7 +222,17 @@ def _full(value: object) -> bool | Literal["auto"]:
     if isinstance(value, str):
         validate.choice("full", value, ("auto",))
         return "auto"
+    validate.flags(full=value)
     return bool(value)
+
+
+def _check_memory(full: object, n_obs: int) -> None:
+    if full is True:
+        validate.memory(
+            8 * N_PAIRWISE_ARRAYS * n_obs**2,
+            f"full=True for {n_obs:,} observations",
+            "Use full=False, which keeps the nearest neighbours of every observation.",
+        )
 
 
 def _with_components(options: InformedOptions, n_components: object, data: PulledAll) -> InformedOptions:

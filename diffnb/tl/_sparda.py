@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store
+from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, guarded, pull, store, warn_of_units
 from .._keys import SpardaKeys
 from ..core.arrays.ops import take_columns, take_rows
 from ..core.sparda import (
@@ -34,6 +34,7 @@ SOLVERS = ("tighten", "relax")
 ALL: Literal["all"] = "all"
 
 
+@guarded(SpardaKeys)
 @documented_tool
 def pda(
     adata: AnnData,
@@ -55,6 +56,7 @@ def pda(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "pda",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find the direction along which two populations differ most, by all features (PDA).
@@ -91,6 +93,7 @@ def pda(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -121,6 +124,7 @@ def pda(
     return _compare_populations(adata, bound(pda, locals()), ALL, copy)
 
 
+@guarded(SpardaKeys)
 @documented_tool
 def sparda(
     adata: AnnData,
@@ -143,6 +147,7 @@ def sparda(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "sparda",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find the few features, and their direction, by which two populations differ most (SPARDA).
@@ -190,6 +195,7 @@ def sparda(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -228,6 +234,8 @@ def _compare_populations(
 ) -> AnnData | None:
     """Run PDA or SPARDA, which differ in the number of features only."""
     given = SimpleNamespace(**call.arguments)
+    validate.flags(certificate=given.certificate, copy=copy)
+    n_jobs = validate.jobs(given.n_jobs)
     _check_options(given.standardize, given.divergence, given.solver, given.certificate)
     pairs = pairs_of(adata, given.groupby, given.group, given.reference)
     data = pull(
@@ -240,9 +248,10 @@ def _compare_populations(
         covariates=given.covariates,
         permute_within=given.permute_within,
     )
+    warn_of_units(adata, given.layer)
     p = data.n_features
     _check_solver(given.solver, p)
-    n_permutations = validate.count("n_permutations", given.n_permutations, at_least=0)
+    n_permutations = validate.repeats("n_permutations", given.n_permutations)
     options = SpardaOptions(
         n_features=_number_of_features(n_features, p),
         n_projections=validate.count("n_projections", given.n_projections, at_most=p, why=f"there are {p} features"),
@@ -250,12 +259,12 @@ def _compare_populations(
         divergence=given.divergence,
         solver=given.solver,
         certificate=given.certificate,
-        seed=validate.count("random_state", given.random_state, at_least=0),
+        seed=validate.seed(given.random_state),
     )
     sides = [sides_of(data, pair) for pair in pairs]
     for pair, side in zip(pairs, sides, strict=True):
         check_sizes(pair, side, options, given.sample_key)
-    found = _compare(pairs, sides, options, n_permutations, given.n_jobs)
+    found = _compare(pairs, sides, options, n_permutations, n_jobs)
     # standardised, or adjusted for covariates, by their own population, observations of neither have no projection
     known = given.standardize != "within" and given.covariates is None
     scores = _scores(adata, given.layer, data, sides, found, given.standardize, others_known=known)
