@@ -13,6 +13,8 @@ from ..typing import Floats, Ints
 
 #: squared distances whose relative difference is below this are equal; that of rounding is far below
 TIE_TOLERANCE = 1e-10
+#: binary digits that are kept where rounding is removed
+KEPT_BITS = 36
 #: rounding of squared distances that follow from inner products, as a share of the squared lengths
 PRODUCT_ROUNDING = 1e-14
 
@@ -67,6 +69,21 @@ def nearest_first(values: Floats, positions: Ints, count: int, slack: Floats | N
     order = tie_order(values, positions, slack)[:, :count]
     ordered = np.maximum.accumulate(np.take_along_axis(values, order, axis=1), axis=1)
     return np.take_along_axis(positions, order, axis=1), ordered
+
+
+def without_rounding(values: Floats, /) -> Floats:
+    """Make values (a vector, none negative) equal where they are equal to rounding.
+
+    Trees of clusters compare sums of distances with one another: there the last digits of all of them decide.
+    """
+    order = np.argsort(values)
+    ordered = values[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] * (1 - TIE_TOLERANCE) > ordered[:-1]]))
+    mantissa, exponent = np.frexp(ordered[starts])
+    rounded = np.ldexp(np.round(mantissa * 2.0**KEPT_BITS) / 2.0**KEPT_BITS, exponent)
+    made = np.empty_like(values)
+    made[order] = np.repeat(rounded, np.diff(np.append(starts, values.size)))
+    return made
 
 
 def _bounds(values: Floats, slack: Floats | None) -> tuple[Floats, Floats]:
