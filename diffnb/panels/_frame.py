@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import ipywidgets as widgets
 from anndata import AnnData
 
 from .._anndata import adopt, light_copy
+from .._calls import Call, literal, name_of
 from .._validate import tables_in_memory
 from ..get._presence import has_key
-from ._calls import Call, literal, name_of
-from ._controls import Control, control_row, describe
+from ..get._remarks import Remark
+from ..get._stored_call import stored_call
+from ..report._report import free_path
+from ._advanced import Advanced
+from ._banner import Banner
+from ._controls import Control, control_row, describe, shown_value
 from ._pictures import mark_in_base64, render_png
+from ._restore import changed_controls, restore
 from ._snapshot import WithSnapshot
 from ._views import CodeView, Picture, Status
 from ._work import Outcome, Worker, on_main
@@ -29,10 +36,11 @@ class Panel(WithSnapshot):
 
     #: whether the panel has Run and Stop
     runs: ClassVar[bool] = True
-    #: controls that are folded away, by the names of their arguments
-    folded: ClassVar[tuple[str, ...]] = ()
-    #: the function whose docstring describes the controls, by its name in code
+    #: controls that are not folded away, by the names of their arguments: question, conditions, samples, covariates
+    first: ClassVar[tuple[str, ...]] = ()
+    #: the function whose docstring describes the controls, by its name in code, and others that do
     tool: ClassVar[str] = ""
+    also_described_by: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, adata: AnnData, **given: Any) -> None:
         if not isinstance(adata, AnnData):
@@ -40,22 +48,25 @@ class Panel(WithSnapshot):
         tables_in_memory(adata)
         self.adata = adata
         self.prepare_picture()
-        #: calls of the last run, and all calls whose results are stored, by their key
-        self._last_run: list[Call] = []
+        #: calls whose results are stored, by their key
         self._calls_by_key: dict[str, Call] = {}
         self._stale: set[str] = set()
+        self._report_line: Call | None = None
         self._worker = Worker(self._on_progress, self._on_outcome)
         self.status = Status(mark=mark_in_base64(self._mark), message="Ready.")
         self.controls: dict[str, Control] = {c.name: c for c in self.make_controls(given)}
-        if self.tool:
-            describe(list(self.controls.values()), Call(self.tool).function)
+        self._defaults = {name: shown_value(control) for name, control in self.controls.items()}
+        self.head = widgets.HTML()
+        self._restore(given)
+        self.banner = Banner()
         self.code_view = CodeView()
         self.pictures: dict[str, Picture] = {}
         self.tab_names: list[str] = []
         tabs = {**self.make_tabs(), "Code": self.code_view}
         self.tab_names = list(tabs)
+        self._describe_controls()
         self.tabs = widgets.Tab(children=list(tabs.values()), titles=self.tab_names)
-        super().__init__([self._head(), *self._settings(), self.tabs])
+        super().__init__([self._head(), *self._settings(), self.banner, self.tabs])
         self.add_class("diffnb-panel")
         self._connect()
         self.refresh()
@@ -88,6 +99,10 @@ class Panel(WithSnapshot):
 
     def show(self) -> None:
         """Fill the tabs that are not pictures."""
+
+    def about_results(self) -> list[Remark]:
+        """Return sentences about the results on screen: whether they are tested, and by which units."""
+        return []
 
     def more_lines(self, adata: str) -> list[str]:
         """Return lines for actions of the user, such as saving a selection."""
@@ -138,6 +153,20 @@ class Panel(WithSnapshot):
             self._set_status("stopping", "Stopping")  # first, since the run may end before the next line
             self._worker.stop()
 
+    def write_report(self) -> Path | None:
+        """Write all results of the AnnData to a new HTML page in the current folder, and return its path."""
+        path = free_path("report", ".html")
+        call = Call("dn.report", (str(path),))
+        try:
+            call.run(self.adata)
+        except Exception as error:
+            self._fail(error, "")
+            return None
+        self._report_line = call
+        self._set_status(self.status.state, f"Report written to {path}.", notes=self.status.notes)
+        self._write_code()
+        return path
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the run and show its results; return `False` when `timeout` seconds have passed first."""
         done = self._worker.wait(timeout)
@@ -159,12 +188,29 @@ class Panel(WithSnapshot):
             blocks.append(f"# stored before this panel was opened, and not made by these lines: {listed}")
         blocks += ["\n".join(call.line(adata) for call in calls) for calls in steps if calls]
         blocks += self.more_lines(adata)
+        blocks += [] if self._report_line is None else [self._report_line.line(adata)]
         return "\n\n".join(blocks) + "\n"
+
+    def changed_settings(self) -> list[str]:
+        """Return the labels of the controls that were changed since the results on screen were made."""
+        if not self.has_results():
+            return []
+        return changed_controls(self.controls, self._calls_by_key, self._next_calls())
 
     # ---- internals ----
 
+    def _restore(self, given: Mapping[str, Any]) -> None:
+        """Set the controls to the settings of stored results; what the caller gave stays."""
+        if not self.has_results():
+            return
+        explicit = [name for name, value in given.items() if value is not None and value != "auto"]
+        for key in self.shown_keys():
+            call = stored_call(self.adata, key)
+            if call is not None:
+                self._calls_by_key[key] = call
+                restore(self.controls, call, keep=explicit)
+
     def _head(self) -> Any:
-        self.head = widgets.HTML()
         self.head.add_class("diffnb-head")
         self.write_head()
         return self.head
@@ -178,26 +224,37 @@ class Panel(WithSnapshot):
         self.stop_button = widgets.Button(
             description="Stop", tooltip="Stop the run and leave the data unchanged", disabled=True
         )
-        buttons = [self.run_button, self.stop_button] if self.runs else []
+        self.report_button = widgets.Button(
+            description="Report", tooltip="Write all results of this AnnData to an HTML page, with dn.report"
+        )
+        buttons = [*([self.run_button, self.stop_button] if self.runs else []), self.report_button]
         actions = widgets.HBox([*buttons, self.status])
         actions.add_class("diffnb-actions")
-        shown = [c.widget for name, c in self.controls.items() if name not in self.folded]
-        return [control_row(shown), *self._folded_settings(), actions]
+        folded = [name for name in self.controls if self.first and name not in self.first]
+        self.advanced = Advanced([self.controls[name] for name in folded], self._defaults)
+        shown = [c.widget for name, c in self.controls.items() if name not in folded]
+        return [control_row(shown), self.advanced, actions]
 
-    def _folded_settings(self) -> list[Any]:
-        """Lay out the controls that few users need, folded away."""
-        if not self.folded:
-            return []
-        row = control_row([self.controls[name].widget for name in self.folded])
-        return [widgets.Accordion(children=[row], titles=["More settings"], selected_index=None)]
+    def _describe_controls(self) -> None:
+        """Give every control a tooltip from the docstring of its argument, and the page all of them."""
+        names = [name for name in (self.tool, *self.also_described_by) if name]
+        describe(list(self.controls.values()), [Call(name).function for name in names])
+        describe(self.tab_controls(), [])
+        controls = [*self.controls.values(), *self.tab_controls()]
+        self.status.tooltips = {str(c.widget.description): c.widget.tooltip for c in controls if c.widget.tooltip}
+
+    def tab_controls(self) -> list[Control]:
+        """Return the controls within tabs."""
+        return [value for value in vars(self).values() if isinstance(value, Control)]
 
     def _connect(self) -> None:
         self.run_button.on_click(lambda _: None if self._worker.busy else self.run())
         self.stop_button.on_click(lambda _: self.stop())
+        self.report_button.on_click(lambda _: on_main(self._on_report))
         self.tabs.observe(lambda _: on_main(self._draw_open), "selected_index")
         self.status.observe(lambda _: on_main(self._change_theme), "dark")
         for control in self.controls.values():
-            control.widget.observe(lambda _: self._write_code(), "value")
+            control.widget.observe(lambda _: self._on_setting(), "value")
 
     def refresh(self) -> None:
         """Show the stored results: tables and maps now, pictures when their tab is opened."""
@@ -220,12 +277,28 @@ class Panel(WithSnapshot):
         self._write_code()
         on_main(self._draw_open)
 
+    def _on_setting(self) -> None:
+        self.advanced.update_title()
+        self._write_code()
+
+    def _on_report(self) -> None:
+        self.write_report()
+
     def _write_code(self) -> None:
         self.code_view.code = self.code
-        ran = self._last_run if self.has_results() else []
-        changed = bool(ran) and self._lines(ran) != self._lines(self._next_calls())
+        changed = self.changed_settings()
         note = "These lines reproduce the results on screen. The settings have changed since; Run applies them."
         self.code_view.note = note if changed else ""
+        self._write_banner(changed)
+
+    def _write_banner(self, changed: Sequence[str]) -> None:
+        lines = self.about_results()
+        if changed:
+            names = ", ".join(changed)
+            text = f"Results from earlier settings. Changed since: {names}. Press Run to apply the new settings."
+            lines = [Remark("mind", text), *lines]
+        if lines != self.banner.lines:
+            self.banner.show(lines)
 
     def _on_view(self) -> None:
         """Update the code after a change within a tab, once there are tabs."""
@@ -238,10 +311,6 @@ class Panel(WithSnapshot):
             return self.calls()
         except Exception:
             return []
-
-    @staticmethod
-    def _lines(calls: Sequence[Call]) -> list[str]:
-        return [call.line() for call in calls]
 
     def _draw_open(self) -> None:
         """Draw the pictures of the open tab that are out of date."""
@@ -282,7 +351,6 @@ class Panel(WithSnapshot):
         calls, before, worked = outcome.value
         try:
             adopt(self.adata, before, worked)
-            self._last_run = calls
             self._calls_by_key |= {call.key: call for call in calls}
             self.refresh()
         except Exception as error:
@@ -325,8 +393,3 @@ def error_message(error: BaseException) -> str:
 def _alt(call: Call) -> str:
     doc = (call.function.__doc__ or "").strip().splitlines()
     return f"{doc[0] if doc else call.name} Drawn by {call.line()}"
-
-
-def saved_selection(column: str, names: str, adata: str) -> str:
-    """Return the line that saves a selection of features."""
-    return f"{adata}.var[{literal(column)}] = {adata}.var_names.isin({names})"

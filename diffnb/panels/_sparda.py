@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -10,8 +10,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import get
+from .._calls import Call
 from . import _choices as choices
-from ._calls import Call
 from ._controls import (
     Control,
     checkbox,
@@ -26,6 +26,9 @@ from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 from ._notes import Notes
 
+#: permutations by default: few, so that no result is untested; p-values are 0.05 at least
+QUICK_PERMUTATIONS = 19
+
 
 class SpardaPanel(MethodPanel):
     """SPARDA with its weights, its path and the projection itself."""
@@ -33,6 +36,7 @@ class SpardaPanel(MethodPanel):
     title = "SPARDA"
     question = "Along which few features do the distributions of two conditions differ most?"
     tool = "dn.tl.sparda"
+    first = ("groupby", "group", "reference", "sample_key", "covariates", "n_features")
     pictured = ("Weights", "Projection", "Path")
     arguments = (
         "n_features",
@@ -56,20 +60,20 @@ class SpardaPanel(MethodPanel):
         by = choices.groupby(self.adata, given)
         return [
             by,
-            choices.level("group", self.adata, by, default="automatic (second, or each)"),
-            choices.level("reference", self.adata, by, default="automatic (other, or rest)"),
-            choices.sample_key(self.adata),
-            choices.covariates(self.adata),
+            choices.level("group", self.adata, by, default="automatic"),
+            choices.level("reference", self.adata, by, default="automatic"),
+            choices.sample_key(self.adata, by, given),
+            choices.covariates(self.adata, given),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             integer_or_auto("n_features", label="features to select"),
             integer_field("n_projections", 1, at_least=1),
             dropdown("standardize", ["global", ("within conditions", "within"), ("no", None)]),
             dropdown("divergence", ["wasserstein2", "wasserstein1", "kolmogorov"]),
-            integer_field("n_permutations", 0),
+            integer_field("n_permutations", QUICK_PERMUTATIONS),
             choices.permute_within(self.adata),
             integer_field("random_state", 0, label="seed"),
-            checkbox("certificate"),
+            checkbox("certificate", label="bound the objective"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:
@@ -144,13 +148,22 @@ def _notes(summary: pd.DataFrame) -> list[str]:
 
 
 @documented_panel
-def sparda(adata: AnnData, groupby: str | None = None, *, key_added: str = "sparda") -> SpardaPanel:
+def sparda(
+    adata: AnnData,
+    groupby: str | None = None,
+    *,
+    sample_key: str | None = "auto",
+    covariates: Sequence[str] | None = None,
+    key_added: str = "sparda",
+) -> SpardaPanel:
     """Open a panel that runs SPARDA and shows its results.
 
     Parameters
     ----------
     adata
     groupby
+    sample_key
+    covariates
     key_added
 
     Returns
@@ -169,4 +182,4 @@ def sparda(adata: AnnData, groupby: str | None = None, *, key_added: str = "spar
     >>> int(dn.get.sparda(adata)["selected"].sum())
     10
     """
-    return SpardaPanel(adata, groupby=groupby, key=key_added)
+    return SpardaPanel(adata, groupby=groupby, sample_key=sample_key, covariates=covariates, key=key_added)
