@@ -29,7 +29,7 @@ READING = {
 
 @pytest.mark.parametrize("key", BAD)
 def test_a_key_that_a_file_cannot_hold_is_refused_with_one_that_it_can(key):
-    with pytest.raises(ValueError, match="key_added=.*h5ad or zarr could not hold.*; use ") as caught:
+    with pytest.raises(ValueError, match=r"key_added=.*h5ad or zarr could not hold.*; use ") as caught:
         check_key("key_added", key)
     offered = str(caught.value).rpartition("use ")[2].split("'")[1]
     assert check_key("key_added", offered) == offered
@@ -77,5 +77,5 @@ def test_every_reader_refuses_a_bad_key(adata, name, key):
     others = {p.name: adata if p.name == "adata" else "condition" for p in required if p.name != "key"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises((TypeError, ValueError, KeyError), match="key=|is not|are not|no layout"):
+        with pytest.raises((TypeError, ValueError, KeyError), match=r"key=|is not|are not|no layout"):
             function(**others, key=key)
