@@ -25,6 +25,7 @@ SHARED = "shared modules"
 #: its neighbor in the row where an arrow says so
 ROWS: tuple[dict[str, float], ...] = (
     {"panels": 0.62},
+    {"report": 0.84},
     {"pl": 0.62},
     {"pp": 0.08, "tl": 0.3, "get": 0.62, "datasets": 0.88},
     {SHARED: 0.66},

@@ -26,7 +26,8 @@ ALLOWED_ABOVE_CORE: Mapping[str, frozenset[str]] = {
     "tl": frozenset({"get"}),
     "pl": frozenset({"get"}),
     "datasets": frozenset(),
-    "panels": frozenset({"tl", "get", "pl"}),
+    "report": frozenset({"get", "pl"}),
+    "panels": frozenset({"tl", "get", "pl", "report"}),
 }
 #: packages that the numerics do without
 NOT_IN_CORE = frozenset({"anndata", "IPython", "ipywidgets", "anywidget", "matplotlib", "scanpy"})

@@ -10,7 +10,18 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series, warn_of_units
+from .._anndata import (
+    Pulled,
+    bound,
+    guarded,
+    measurable,
+    pull,
+    pull_counts,
+    store,
+    warn_of_depth,
+    warn_of_series,
+    warn_of_units,
+)
 from .._keys import DiscKeys
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
 from ..core.spectral.distances import METRICS
@@ -31,6 +42,7 @@ MAX_MIN_OBS = 20
 DEFAULT_COMPONENTS = 10
 
 
+@guarded(DiscKeys)
 @documented_tool
 def disc(
     adata: AnnData,
@@ -62,6 +74,7 @@ def disc(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "disc",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find groups of features whose connectivity differs between conditions (DiSC).
@@ -140,6 +153,7 @@ def disc(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, pull_all, store, warn_of_units
+from .._anndata import PulledAll, Results, bound, expand, guarded, pull_all, store, warn_of_units
 from .._keys import DufsKeys
 from ..core.dufs import (
     BANDWIDTHS,
@@ -43,6 +43,7 @@ N_ARRAYS_PER_BATCH = 8
 RECOMMENDED = "dn.tl.diverse_features"
 
 
+@guarded(DufsKeys)
 @documented_tool
 def dufs(
     adata: AnnData,
@@ -68,6 +69,7 @@ def dufs(
     n_restarts: int = 1,
     random_state: int = 0,
     key_added: str = "dufs",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Select the features that carry the structure of the data, without labels (DUFS).
@@ -127,6 +129,7 @@ def dufs(
         Starts, of which the one with the lowest loss is kept.
     random_state
     key_added
+    overwrite
     copy
 
     Returns

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store, warn_of_units
+from .._anndata import PulledAll, Results, bound, expand, feature_mask, guarded, pull_all, store, warn_of_units
 from .._keys import InformedKeys
 from ..core.mahalanobis import (
     CLUSTERINGS,
@@ -31,6 +31,7 @@ from ._docs import documented_tool
 N_PAIRWISE_ARRAYS = 3
 
 
+@guarded(InformedKeys)
 @documented_tool
 def informed_distance(
     adata: AnnData,
@@ -50,6 +51,7 @@ def informed_distance(
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     random_state: int = 0,
     key_added: str = "informed",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Measure distances between observations through clusters of features (informed Mahalanobis distance).
@@ -96,6 +98,7 @@ def informed_distance(
     mask_var
     random_state
     key_added
+    overwrite
     copy
 
     Returns

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store, warn_of_units
+from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, guarded, pull, store, warn_of_units
 from .._keys import SpardaKeys
 from ..core.arrays.ops import take_columns, take_rows
 from ..core.sparda import (
@@ -34,6 +34,7 @@ SOLVERS = ("tighten", "relax")
 ALL: Literal["all"] = "all"
 
 
+@guarded(SpardaKeys)
 @documented_tool
 def pda(
     adata: AnnData,
@@ -55,6 +56,7 @@ def pda(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "pda",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find the direction along which two populations differ most, by all features (PDA).
@@ -91,6 +93,7 @@ def pda(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -121,6 +124,7 @@ def pda(
     return _compare_populations(adata, bound(pda, locals()), ALL, copy)
 
 
+@guarded(SpardaKeys)
 @documented_tool
 def sparda(
     adata: AnnData,
@@ -143,6 +147,7 @@ def sparda(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "sparda",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find the few features, and their direction, by which two populations differ most (SPARDA).
@@ -190,6 +195,7 @@ def sparda(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
