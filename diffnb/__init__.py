@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import core, datasets, get, panels, pl, pp, tl  # noqa: F401
+    from . import core, datasets, get, panels, pl, pp, sklearn, tl  # noqa: F401
     from ._settings import settings
 
-_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "pp", "tl")
+_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "pp", "sklearn", "tl")
 __all__ = ["__version__", "settings", *_SUBPACKAGES]
 
 

@@ -26,7 +26,7 @@ SHARED = "shared modules"
 ROWS: tuple[dict[str, float], ...] = (
     {"panels": 0.62},
     {"pl": 0.62},
-    {"pp": 0.08, "tl": 0.3, "get": 0.62, "datasets": 0.88},
+    {"sklearn": 0.05, "pp": 0.22, "tl": 0.4, "get": 0.66, "datasets": 0.9},
     {SHARED: 0.66},
     {"core.disc": 0.1, "core.sparda": 0.3, "core.scorecard": 0.5, "core.dufs": 0.7, "core.mahalanobis": 0.9},
     {"core.spectral": 0.25, "core.stats": 0.75},

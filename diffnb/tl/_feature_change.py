@@ -11,11 +11,11 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Pulled, Results, bound, expand, pull, store
 from .._keys import ChangeKeys
+from .._options.feature_graph import check_graph, graph_options
 from ..core.arrays.ops import dense64
 from ..core.disc import CHANGE_DETECTORS, diffusion_change, feature_walks
 from ..core.typing import Floats
 from ._docs import documented_tool
-from ._feature_graph import check_graph, graph_options
 
 METHODS = ("diffusion", *CHANGE_DETECTORS)
 
