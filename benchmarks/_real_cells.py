@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import anndata as ad
 import numpy as np
 import pandas as pd
 import scanpy as sc
-from _tools import DATA
+from _tools import data_file
 
 from diffnb.core.stats.thinning import thinned
 
@@ -17,9 +16,8 @@ MIN_CELLS = 60
 
 
 def folder() -> Path:
-    if not DATA.is_dir():
-        sys.exit(f"No data in {DATA}: name their folder in DIFFNB_DATA.")
-    return DATA
+    """Folder of the real data; `data_file` tells which one is missing."""
+    return data_file()
 
 
 def control_cells() -> ad.AnnData:

@@ -1,4 +1,4 @@
-"""What the benchmarks share: interleaved timing, tables, JSON, peak memory."""
+"""What the benchmarks share: data, interleaved timing, tables, JSON, peak memory."""
 
 from __future__ import annotations
 
@@ -17,6 +17,30 @@ sys.path.insert(0, str(ROOT.parent / "tests"))  # the plain reference live with 
 
 #: real data for checks, which is not part of the project
 DATA = Path(os.environ.get("DIFFNB_DATA", ROOT.parent.parent / "shared" / "data"))
+#: further real data, on which no rule was chosen
+MORE_DATA = Path(os.environ.get("DIFFNB_MORE_DATA", ROOT.parent.parent / "shared" / "more_data"))
+#: lists that get every table that is printed while they are here
+RECORDERS: list[list[dict[str, Any]]] = []
+
+
+class Missing(Exception):
+    """Something that a part of a benchmark needs is not on this machine."""
+
+
+def data_file(*path: str) -> Path:
+    """Return a file or folder in DIFFNB_DATA, or say that it is not there."""
+    return _existing(DATA.joinpath(*path), "DIFFNB_DATA")
+
+
+def more_data_file(*path: str) -> Path:
+    """Return a file or folder in DIFFNB_MORE_DATA, or say that it is not there."""
+    return _existing(MORE_DATA.joinpath(*path), "DIFFNB_MORE_DATA")
+
+
+def _existing(path: Path, variable: str) -> Path:
+    if not path.exists():
+        raise Missing(f"no {path}; name the folder of the data in {variable}")
+    return path
 
 
 def interleaved(tasks: dict[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
@@ -31,15 +55,23 @@ def interleaved(tasks: dict[str, Callable[[], object]], repeats: int = 5) -> dic
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table that pastes into Markdown."""
-    print(f"\n## {title}\n")
+    """Print a table that pastes into Markdown, and hand it to whoever records tables."""
     cells = [[_cell(c) for c in row] for row in rows]
-    widths = [max(len(h), *(len(r[i]) for r in cells)) if cells else len(h) for i, h in enumerate(head)]
-    print("| " + " | ".join(h.ljust(w) for h, w in zip(head, widths, strict=True)) + " |")
-    print("|" + "|".join("-" * (w + 2) for w in widths) + "|")
-    for row in cells:
-        print("| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |")
+    for recorder in RECORDERS:
+        recorder.append({"title": title, "head": list(head), "rows": cells})
+    print(f"\n## {title}\n")
+    print("\n".join(markdown_rows(head, cells, padded=True)))
     sys.stdout.flush()
+
+
+def markdown_rows(head: Sequence[str], cells: Sequence[Sequence[str]], *, padded: bool = False) -> list[str]:
+    """Return the lines of a Markdown table, with columns of equal width where it is read as text."""
+    if not padded:
+        return [f"| {' | '.join(line)} |" for line in (head, ["---"] * len(head), *cells)]
+    widths = [max(len(h), *(len(r[i]) for r in cells)) if cells else len(h) for i, h in enumerate(head)]
+    rule = "|" + "|".join("-" * (w + 2) for w in widths) + "|"
+    lines = [" | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in (head, *cells)]
+    return [f"| {lines[0]} |", rule, *(f"| {line} |" for line in lines[1:])]
 
 
 def _cell(value: Any) -> str:

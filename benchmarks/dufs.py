@@ -21,7 +21,7 @@ from typing import Any
 
 import anndata as ad
 import numpy as np
-from _tools import DATA, ROOT, interleaved, peak_gigabytes, save, table
+from _tools import DATA, ROOT, Missing, interleaved, peak_gigabytes, save, table
 from reference import dufs as plain
 from scipy.io import loadmat
 from scipy.optimize import linear_sum_assignment
@@ -41,10 +41,6 @@ N_KMEANS = 20
 FRESH = 1000
 SHAPES = ((171, 5748), (500, 2000), (1440, 1024))
 CELLS = (20_000, 2000)
-
-
-class Missing(Exception):
-    """Something that a part needs is not on this machine."""
 
 
 def real(name: str) -> tuple[ad.AnnData, np.ndarray]:

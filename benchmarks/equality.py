@@ -26,7 +26,7 @@ from typing import Any
 import anndata as ad
 import numpy as np
 import pandas as pd
-from _tools import DATA, table
+from _tools import DATA, Missing, table
 
 import diffnb as dn
 
@@ -42,17 +42,13 @@ Results = dict[str, np.ndarray]
 # --- data ---------------------------------------------------------------------------------------------------------
 
 
-class MissingData(Exception):
-    """A real data set is not on this machine."""
-
-
 def real(name: str, n_obs: int | None = None) -> ad.AnnData:
     """Read a data set of scikit-feature, its labels in `obs["condition"]`, constant features removed."""
     from scipy.io import loadmat
 
     path = DATA / "feature-selection" / f"{name}.mat"
     if not path.exists():
-        raise MissingData(f"{path.name} is not in the folder of real data; set DIFFNB_DATA to that folder")
+        raise Missing(f"{path.name} is not in the folder of real data; set DIFFNB_DATA to that folder")
     found = loadmat(path)
     x, labels = found["X"][:n_obs].astype(float), found["Y"].ravel()[:n_obs]
     x = x[:, x.std(axis=0) > 0]
@@ -229,7 +225,7 @@ def compute() -> Iterator[tuple[str, np.ndarray]]:
     for name, make in DATASETS.items():
         try:
             adata = make()
-        except MissingData as missing:
+        except Missing as missing:
             print(f"{name} skipped: {missing}")
             continue
         for tool in TOOLS[name]:

@@ -19,7 +19,7 @@ from typing import Any
 import anndata as ad
 import numpy as np
 import pandas as pd
-from _tools import ROOT, peak_gigabytes, save, table
+from _tools import ROOT, Missing, peak_gigabytes, save, table
 from reference import mahalanobis as plain
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
@@ -38,10 +38,6 @@ MIDDLE = (5000, 2000, 18)
 SHARE = 0.9
 GENES = slice(1, 201)
 EXPRESSION = ("NSBCD", "DBCD", "DLBCL", "vdv", "AML_Bull", "chop", "MCLcleaned", "gse1992", "gse3143", "gse4335")
-
-
-class Missing(Exception):
-    """Something that a part needs is not on this machine."""
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:

@@ -20,7 +20,7 @@ import pandas as pd
 import scipy.sparse as sp
 from scipy import stats
 
-from diffnb.core.scorecard import KINDS, ScorecardOptions, fit_scorecard
+from diffnb.core.scorecard import KINDS, fit_scorecard
 from diffnb.tl._scorecard import scorecard as tl_scorecard
 
 RESULTS = Path(__file__).parent / "results" / "scorecard.json"
@@ -98,7 +98,7 @@ def recovery(n_seeds: int) -> list[dict[str, float]]:
     rows = []
     for seed in range(n_seeds):
         a, b = planted(seed)
-        card = fit_scorecard(b, a, ScorecardOptions())
+        card = fit_scorecard(b, a)
         size = np.abs(card.stat)
         mean, spread, _, related = size.T
         rows.append(
@@ -125,7 +125,7 @@ def calibration(n_seeds: int) -> list[dict[str, object]]:
                 rng = np.random.default_rng([seed, n, m, p])
                 b, a = draw(n, p, rng), draw(m, p, rng)
                 varies = np.ptp(np.concatenate([a, b]), axis=0) > 0
-                pval = fit_scorecard(b[:, varies], a[:, varies], ScorecardOptions(seed)).pval
+                pval = fit_scorecard(b[:, varies], a[:, varies]).pval
                 rejected.append([np.nanmean(column[~np.isnan(column)] < 0.05) for column in pval.T])
                 far.append([np.nanmean(column[~np.isnan(column)] < 0.001) for column in pval.T])
             rows.append(

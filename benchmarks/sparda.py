@@ -20,7 +20,7 @@ from typing import Any
 import anndata as ad
 import numpy as np
 import pandas as pd
-from _tools import DATA, ROOT, interleaved, peak_gigabytes, save, table
+from _tools import DATA, ROOT, Missing, interleaved, peak_gigabytes, save, table
 from joblib import Parallel, delayed
 from scipy.io import loadmat
 from scipy.spatial.distance import cdist
@@ -36,10 +36,6 @@ RELEVANT = np.array([28, 48, 64, 105, 128, 153, 241, 281, 318, 336, 338, 378, 43
 N_MADELON = 2000
 ZEISEL_SHAPE = (1691, 1314, 10_305)
 LEVEL = 0.05
-
-
-class Missing(Exception):
-    """Something that a part needs is not on this machine."""
 
 
 # --- data ---------------------------------------------------------------------------------------------------------

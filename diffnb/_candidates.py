@@ -4,6 +4,7 @@ The text of this file also runs in kernels that lack diffnb, embedded in `lab/ke
 Python 3.8 and its standard library, and uses the methods of the pandas objects it is given.
 """
 
+import re
 from typing import Any
 
 #: observations that a condition needs; with fewer on average, a column names things rather than conditions
@@ -15,6 +16,15 @@ MAX_ROWS_COUNTED = 200_000
 #: different numbers that are taken for codes of conditions in any table; in a large one, observations that each needs
 MAX_CODES = 20
 MIN_OBS_PER_CODE = 10
+#: samples of which each holds every condition, so that conditions are compared within them
+MIN_COMPLETE_SAMPLES = 3
+#: parts of names of columns that hold samples, and of columns that never do, whatever their values look like
+_SAMPLE_NAME = re.compile(
+    r"donor|patient|subject|sample|individual|participant|person|volunteer|mouse|mice|animal|embryo|litter|twin|"
+    r"replicate|specimen|biopsy|library|orig\.?ident|(^|_)(rep|ind|pid|sid|run|recording)(_|$)",
+    re.IGNORECASE,
+)
+_OTHER_NAME = re.compile(r"type|cluster|leiden|louvain|label|annot|phase|lineage|subset|class|group", re.IGNORECASE)
 
 
 def level_count(column: Any) -> "tuple[int, bool]":
@@ -37,6 +47,40 @@ def could_be_condition(levels: int, n_obs: int) -> bool:
 def could_be_sample(levels: int, n_obs: int) -> bool:
     """Return whether a column with so many levels could name samples: several, of several observations each."""
     return 2 <= levels <= n_obs // 2
+
+
+def likely_samples(table: Any, by: str, max_rows: int = MAX_ROWS_COUNTED) -> "list[tuple[str, bool]]":
+    """List the columns that likely hold the samples of the conditions in `by`, the likeliest first.
+
+    With each name comes whether a sample has one condition only. Samples that hold every condition must be called
+    what samples are called: types of cells hold every condition, too. Columns of `table` must have different names.
+    """
+    read = table.iloc[:: max(1, -(-len(table) // max_rows))]
+    found = []
+    for name in read.columns:
+        if name == by or not isinstance(name, str) or _OTHER_NAME.search(name):
+            continue
+        levels, _ = level_count(read[name])
+        named = bool(_SAMPLE_NAME.search(name))
+        if could_be_sample(levels, len(read)):
+            nested = _sample_design(read[[by, name]].dropna(), by, name)
+            if nested is not None and (named or nested):
+                # comparing within samples comes before comparing different ones; a name before a mere pattern
+                found.append((not named, nested, name))
+    return [(name, nested) for _, nested, name in sorted(found, key=lambda row: row[:2])]
+
+
+def _sample_design(pairs: Any, by: str, name: str) -> "bool | None":
+    """Return whether samples have one condition each; `None` where they hold neither one nor all."""
+    sizes = pairs.groupby([by, name], observed=True).size()
+    n_conditions = pairs[by].nunique()
+    held = sizes.groupby(level=1, observed=True).size()
+    if (held == 1).all() and sizes.groupby(level=0, observed=True).size().min() >= 2:
+        return True
+    complete = sizes[sizes >= MIN_OBS_PER_LEVEL].groupby(level=1, observed=True).size() == n_conditions
+    if n_conditions > 1 and complete.sum() >= max(MIN_COMPLETE_SAMPLES, len(held) / 2):
+        return False
+    return None
 
 
 def condition_columns(table: Any) -> "list[tuple[str, int, bool]]":

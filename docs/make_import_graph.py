@@ -111,7 +111,7 @@ def ports(ends: Iterable[tuple[str, str]], boxes: Mapping[str, Box], side: int) 
 
 def box_width(name: str) -> float:
     """Return the width of a box; that of the shared modules holds all their names."""
-    return 3.55 * BOX_WIDTH if name == SHARED else BOX_WIDTH
+    return 4.1 * BOX_WIDTH if name == SHARED else BOX_WIDTH
 
 
 def gaps(row: int, boxes: Mapping[str, Box]) -> list[tuple[float, float]]:

@@ -4,6 +4,7 @@ Nothing else knows where things are.
 """
 
 from .counts import measurable, pull_counts
+from .covariates import read_covariates
 from .depth import MATCHED, counts_of, totals_of, warn_of_depth
 from .light import adopt, light_copy
 from .params import ToolCall, bound, replayed
@@ -30,6 +31,7 @@ __all__ = [
     "pull",
     "pull_all",
     "pull_counts",
+    "read_covariates",
     "replayed",
     "row_autocorrelation",
     "set_var_column",

@@ -16,6 +16,7 @@ from ..core.arrays.ops import matmul, take_columns, take_rows
 from ..core.arrays.row_chunks import Chunked, chunked, is_dask, map_rows
 from ..core.stats.thinning import are_counts
 from ..core.typing import Floats, Matrix
+from .numbers import real_numbers
 from .read import Pulled
 
 #: value of `counts` that stands for `adata.X`
@@ -79,6 +80,7 @@ def _counts_named(adata: AnnData, counts: str) -> Any:
             f"{validate.nearest(counts, adata.layers)} Keep raw counts there before you normalise:"
             " adata.layers['counts'] = adata.X.copy()."
         )
+    source = real_numbers(source, f"counts={counts!r}")
     if is_dask(source):
         return chunked(source)
     return source.to_memory() if hasattr(source, "to_memory") else source

@@ -26,6 +26,7 @@ from .covariates import (
     read_covariates,
     read_strata,
 )
+from .numbers import check_magnitudes, real_numbers
 
 MIN_OBS_PER_CONDITION = 3
 #: share of the range of a feature within conditions below which residuals are rounding
@@ -88,6 +89,7 @@ def pull(
     permute_within: str | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
     min_seen: Callable[[int], int] | None = None,
+    min_features: int = 1,
 ) -> Pulled:
     """Validate, and read one matrix per condition without constant and masked features.
 
@@ -109,7 +111,7 @@ def pull(
     strata = read_strata(adata, permute_within, rows)
     if strata:
         check_strata(strata, samples, str(permute_within), sample_key)
-    matrices, kept, n_constant = _varying(matrices, kept, names, shown)
+    matrices, kept, n_constant = _varying(matrices, kept, names, shown, min_features)
     matrices, kept, n_rare = _frequent(matrices, kept, min_seen) if min_seen else (matrices, kept, 0)
     values = [joined(found, r) for r in rows] if found else []
     if values and residuals:
@@ -140,6 +142,7 @@ def pull_all(
     mask_var: str | Sequence[bool] | Bools | None = None,
     covariates: Sequence[str] | str | None = None,
     min_obs: int = MIN_OBS_PER_CONDITION,
+    min_features: int = 1,
 ) -> PulledAll:
     """Validate, and read all observations, for methods without conditions."""
     validate.tables_in_memory(adata)
@@ -158,7 +161,7 @@ def pull_all(
     rows = [np.arange(adata.n_obs)]
     found = read_covariates(adata, covariates, rows=rows)
     check_within_conditions(found, rows, ["adata"])
-    (matrix,), kept, n_constant = _varying([matrix], kept, names, [shown])
+    (matrix,), kept, n_constant = _varying([matrix], kept, names, [shown], min_features)
     if found:
         designs = covariate_designs([joined(found, rows[0])])
         (matrix,), kept, n_explained = _without_covariates([matrix], designs, kept, names)
@@ -227,13 +230,13 @@ def _source(adata: AnnData, layer: str | None) -> Any:
     if layer is None:
         if adata.X is None:
             raise ValueError(f"adata.X is empty; name one of its layers: {validate.quoted(adata.layers)}.")
-        return _readable(adata.X)
-    if layer not in adata.layers:
+        return _readable(real_numbers(adata.X, "adata.X"))
+    if not isinstance(layer, str) or layer not in adata.layers:
         raise ValueError(
             f"layer={layer!r} is not a layer of adata ({validate.quoted(adata.layers) or 'it has none'})."
             f"{validate.nearest(layer, adata.layers)}"
         )
-    return _readable(adata.layers[layer])
+    return _readable(real_numbers(adata.layers[layer], f"layer={layer!r}"))
 
 
 def _readable(source: Any) -> Any:
@@ -265,24 +268,32 @@ def _representation(adata: AnnData, use_rep: object, layer: object, mask_var: ob
             raise ValueError(f"{name} is for the features of adata; with use_rep={use_rep!r} leave it out.")
     found: Any = adata.obsm[use_rep]
     if isinstance(found, pd.DataFrame):
-        return found.to_numpy(), np.asarray(found.columns.astype(str))
-    matrix = _whole(found)
+        found, columns = real_numbers(found.to_numpy(), f"use_rep={use_rep!r}"), np.asarray(found.columns.astype(str))
+        return found, columns
+    matrix = _whole(real_numbers(found, f"use_rep={use_rep!r}"))
     return matrix, np.array([f"{use_rep}_{j + 1}" for j in range(matrix.shape[1])], dtype=object)
 
 
-def _varying(matrices: list[Matrix], kept: Bools, names: Any, shown: Sequence[str]) -> tuple[list[Matrix], Bools, int]:
+def _varying(
+    matrices: list[Matrix], kept: Bools, names: Any, shown: Sequence[str], min_features: int
+) -> tuple[list[Matrix], Bools, int]:
     """Refuse values that are not finite, and exclude features that are constant over all observations."""
     names = names[kept]
+    if names.size < max(1, min_features):
+        found = f"there {'is' if names.size == 1 else 'are'} {names.size} feature{'s' * (names.size != 1)}"
+        why = ", since features are compared with one another" if min_features > 1 else ""
+        raise ValueError(f"{found}; at least {max(1, min_features)} are needed{why}.")
     summaries = column_summaries(matrices)
     for summary, of in zip(summaries, shown, strict=True):
         _refuse_not_finite(summary, names, of)
+    check_magnitudes(summaries, names, matrices[0].dtype)
     varying = _varies(summaries)
     n_constant = int((~varying).sum())
     if not n_constant:
         return matrices, kept, 0
     kept = kept.copy()
     kept[np.flatnonzero(kept)[~varying]] = False
-    _warn_constant(n_constant, names[~varying], int(kept.sum()))
+    _warn_constant(n_constant, names[~varying], int(kept.sum()), max(2, min_features))
     return [take_columns(m, varying) for m in matrices], kept, n_constant
 
 
@@ -343,11 +354,11 @@ def _varies(summaries: Sequence[ColumnSummary]) -> Bools:
     return np.asarray(high > low)
 
 
-def _warn_constant(n_constant: int, names: Any, n_left: int) -> None:
-    if n_left < 2:
+def _warn_constant(n_constant: int, names: Any, n_left: int, min_features: int) -> None:
+    if n_left < min_features:
+        left = "nothing is left" if n_left < 2 else f"{n_left} are left, and {min_features} are needed"
         raise ValueError(
-            f"{n_constant} of {n_constant + n_left} features are constant over all observations:"
-            " nothing is left to compare."
+            f"{n_constant} of {n_constant + n_left} features are constant over all observations: {left} to compare."
         )
     listed = validate.quoted([str(n) for n in names], limit=3)
     log.warn(f"{n_constant} constant feature{'s' * (n_constant != 1)} left out ({listed}); their results are NaN.")

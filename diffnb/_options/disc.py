@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from .. import _logging as log
 from .. import _validate as validate
 from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null
 from ..core.spectral.distances import METRICS
 from ..core.spectral.kernels import KERNELS
 from ..core.typing import Standardize
-from .feature_graph import GRAPHS, check_neighbors
+from .feature_graph import GRAPHS, check_memory, check_neighbors
 
 QUESTIONS = ("relations", "any difference")
 STANDARDIZE = ("global", "within")
@@ -18,10 +19,12 @@ NULLS = ("labels", "connectivity")
 #: `min_obs="auto"`: one of so many observations of a condition, up to the largest
 OBS_PER_MIN_OBS = 10
 MAX_MIN_OBS = 20
+DEFAULT_COMPONENTS = 10
 
 
 def check_disc(given: Any) -> None:
     """Refuse words that are not options, before any data is read."""
+    validate.flags(density_normalize=given.density_normalize, project_trivial=given.project_trivial)
     validate.choice("question", given.question, QUESTIONS)
     validate.choice("metric", given.metric, METRICS)
     validate.choice("graph", given.graph, (validate.AUTO, *GRAPHS))
@@ -48,6 +51,7 @@ def frequent_enough(min_obs: object) -> Callable[[int], int]:
 
 def disc_options(given: Any, groups: Sequence[str], n_features: int, *, min_clusters: int = 2) -> AnalysisOptions:
     """Return the options for these conditions and so many features."""
+    check_memory(given.graph, n_features, len(groups))
     standardize, few = standardize_of(given), f"there are {n_features} features"
     n_neighbors = validate.auto_count("n_neighbors", given.n_neighbors, at_most=n_features - 1, why=few)
     n_clusters = validate.auto_count("n_clusters", given.n_clusters, at_least=min_clusters, at_most=n_features, why=few)
@@ -61,17 +65,25 @@ def disc_options(given: Any, groups: Sequence[str], n_features: int, *, min_clus
                 standardize=standardize,
                 kernel=given.kernel,
                 density_normalize=given.density_normalize,
-                seed=validate.count("random_state", given.random_state, at_least=0),
+                seed=validate.seed(given.random_state),
             ),
             n_eigenvectors=_eigenvector_counts(given.n_eigenvectors, groups, n_features) or "auto",
-            n_components=validate.count("n_components", given.n_components),
+            n_components=_number_of_components(given.n_components, n_features),
             project_trivial=given.project_trivial,
         ),
         n_clusters=n_clusters or "auto",
-        n_permutations=validate.count("n_permutations", given.n_permutations, at_least=0),
+        n_permutations=validate.repeats("n_permutations", given.n_permutations),
         null=_null(given.null, standardize),
-        n_bootstraps=validate.count("n_bootstraps", given.n_bootstraps, at_least=0),
+        n_bootstraps=validate.repeats("n_bootstraps", given.n_bootstraps),
     )
+
+
+def _number_of_components(n_components: object, p: int) -> int:
+    """Warn of a number that cannot be reached; the default means "as many as there are" for few features."""
+    number = validate.count("n_components", n_components)
+    if number != DEFAULT_COMPONENTS and number > p - 1:
+        log.warn(f"n_components={number}: {p} features have {p - 1} differential vectors at most, which are computed.")
+    return min(number, p - 1)
 
 
 def _null(null: str, standardize: Standardize | None) -> Null:

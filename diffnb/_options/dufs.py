@@ -9,10 +9,15 @@ from ..core.dufs import BANDWIDTHS, GATES, MAX_POWER, OPTIMIZERS, DufsOptions, G
 
 #: features that are selected at least, as a number and as a share of all
 MIN_SELECTED_FEATURES, MIN_SELECTED_SHARE = 2, 0.01
+#: observations × observations arrays of a step: products, distances, the walk, its powers and gradients
+N_ARRAYS_PER_BATCH = 8
 
 
 def check_dufs(given: Any) -> None:
     """Refuse words that are not options, before any data is read."""
+    validate.flags(
+        leave_one_out=given.leave_one_out, early_stopping=given.early_stopping, adapt_scale=given.adapt_scale
+    )
     validate.choice("gates", given.gates, GATES)
     validate.choice("bandwidth", given.bandwidth, BANDWIDTHS)
     validate.choice("optimizer", given.optimizer, OPTIMIZERS)
@@ -36,17 +41,17 @@ def dufs_options(given: Any, n_obs: int, n_features: int) -> DufsOptions:
             scale=validate.positive("scale", given.scale),
             bandwidth=given.bandwidth,
             power=validate.count("power", given.power, at_most=MAX_POWER),
-            leave_one_out=bool(given.leave_one_out),
+            leave_one_out=given.leave_one_out,
         ),
         standardize=given.standardize,
-        n_steps=validate.count("n_steps", given.n_steps),
+        n_steps=validate.repeats("n_steps", given.n_steps, at_least=1),
         learning_rate=validate.positive("learning_rate", given.learning_rate),
         optimizer=given.optimizer,
         batch_size=batch,
-        n_restarts=validate.count("n_restarts", given.n_restarts),
-        early_stopping=bool(given.early_stopping),
-        adapt_scale=bool(given.adapt_scale),
-        seed=validate.count("random_state", given.random_state, at_least=0),
+        n_restarts=validate.repeats("n_restarts", given.n_restarts, at_least=1),
+        early_stopping=given.early_stopping,
+        adapt_scale=given.adapt_scale,
+        seed=validate.seed(given.random_state),
     )
 
 
@@ -63,7 +68,13 @@ def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"]
 
 def _batch(batch_size: object, n: int) -> int:
     given = validate.auto_count("batch_size", batch_size, at_least=3)
-    return resolved_batch_size("auto" if given is None else given, n)
+    resolved = resolved_batch_size("auto" if given is None else given, n)
+    validate.memory(
+        8 * N_ARRAYS_PER_BATCH * resolved**2,
+        f"batch_size={batch_size!r}, steps of {resolved:,} observations,",
+        "Use smaller batches, such as batch_size=500.",
+    )
+    return resolved
 
 
 def auto_min_features(n_features: int) -> int:

@@ -10,6 +10,8 @@ from ..core.spectral.distances import METRICS, Metric
 from ..core.spectral.feature_knn import SEARCHES
 
 GRAPHS = ("dense", "knn")
+#: features × features arrays beside that of each condition: distances, weights and their product
+N_TEMPORARY = 2
 
 
 def check_graph(metric: object, graph: object, neighbors: object, /) -> None:
@@ -28,6 +30,16 @@ def check_neighbors(neighbors: object, graph: object, /) -> None:
         )
 
 
+def check_memory(graph: object, n_features: int, n_conditions: int, /) -> None:
+    """Refuse a dense graph that does not fit into the memory of this machine."""
+    if graph == "dense":
+        validate.memory(
+            8 * n_features**2 * (n_conditions + N_TEMPORARY),
+            f"graph='dense' of {n_features:,} features",
+            "Use graph='knn', which keeps the nearest neighbours of every feature, or fewer features with mask_var.",
+        )
+
+
 def graph_options(
     metric: Metric,
     graph: Literal["dense", "knn"],
@@ -39,5 +51,5 @@ def graph_options(
 ) -> FeatureGraphOptions:
     """Return the options of a graph of `p` features."""
     k = validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=f"there are {p} features")
-    seed = validate.count("random_state", random_state, at_least=0)
+    seed = validate.seed(random_state)
     return FeatureGraphOptions(kind=graph, n_neighbors=k or "auto", search=neighbors, metric=metric, seed=seed)

@@ -8,9 +8,13 @@ from typing import Any, Literal
 from .. import _validate as validate
 from ..core.mahalanobis import CLUSTERINGS, DIRECTION_SOLVERS, EIGENVALUES, InformedOptions
 
+#: observations × observations arrays at a time: distances, their squares and weights
+N_PAIRWISE_ARRAYS = 3
+
 
 def check_informed(given: Any) -> None:
     """Refuse words that are not options, before any data is read."""
+    validate.flags(informed=given.informed, local=given.local)
     validate.choice("solver", given.solver, DIRECTION_SOLVERS)
     validate.choice("eigenvalues", given.eigenvalues, EIGENVALUES)
     validate.choice("clustering", given.clustering, CLUSTERINGS)
@@ -37,8 +41,9 @@ def informed_options(
         solver=given.solver,
         eigenvalues=given.eigenvalues,
         full=_full(given.full),
-        seed=validate.count("random_state", given.random_state, at_least=0),
+        seed=validate.seed(given.random_state),
     )
+    _check_memory(options.full, n_obs)
     return _with_components(options, given.n_components, n_obs, n_features)
 
 
@@ -53,7 +58,17 @@ def _full(value: object) -> bool | Literal["auto"]:
     if isinstance(value, str):
         validate.choice("full", value, ("auto",))
         return "auto"
+    validate.flags(full=value)
     return bool(value)
+
+
+def _check_memory(full: object, n_obs: int) -> None:
+    if full is True:
+        validate.memory(
+            8 * N_PAIRWISE_ARRAYS * n_obs**2,
+            f"full=True for {n_obs:,} observations",
+            "Use full=False, which keeps the nearest neighbours of every observation.",
+        )
 
 
 def _with_components(options: InformedOptions, n_components: object, n_obs: int, n_features: int) -> InformedOptions:

@@ -14,6 +14,7 @@ ALL: Literal["all"] = "all"
 
 def check_sparda(given: Any) -> None:
     """Refuse words that are not options, before any data is read."""
+    validate.flags(certificate=given.certificate)
     if given.standardize is not None:
         validate.choice("standardize", given.standardize, STANDARDIZE)
     validate.choice("divergence", given.divergence, tuple(DIVERGENCES))
@@ -44,7 +45,7 @@ def sparda_options(given: Any, n_features: int | Literal["auto", "all"], n_prese
         divergence=given.divergence,
         solver=given.solver,
         certificate=given.certificate,
-        seed=validate.count("random_state", given.random_state, at_least=0),
+        seed=validate.seed(given.random_state),
     )
 
 

@@ -10,6 +10,7 @@ import anndata as ad
 import numpy as np
 import pandas as pd
 
+from .._anndata.numbers import real_numbers
 from ._blocks import numbered_names
 
 
@@ -49,7 +50,9 @@ def from_image_pair(
     >>> adata.shape
     (14, 20)
     """
-    cubes = {"before": np.asarray(before), "after": np.asarray(after)}
+    cubes = {
+        name: np.asarray(real_numbers(_array(cube), name)) for name, cube in (("before", before), ("after", after))
+    }
     for argument, cube in cubes.items():
         if cube.ndim != 3:
             raise ValueError(
@@ -205,7 +208,7 @@ def _read_runs(series: Sequence[Any] | np.ndarray, masker: Any) -> list[np.ndarr
                 f"series[{i}]={item!r} is a path and there is no masker to read it; "
                 "give masker=nilearn.maskers.NiftiLabelsMasker(labels_img=...), or arrays of time × parcels."
             )
-        run = np.asarray(item if masker is None else masker.fit_transform(item))
+        run = np.asarray(real_numbers(_array(item if masker is None else masker.fit_transform(item)), f"series[{i}]"))
         if run.ndim != 2:
             raise ValueError(f"series[{i}] has shape {run.shape}; give a matrix of time × parcels.")
         if run.shape[1] != (runs or [run])[0].shape[1]:
@@ -213,8 +216,22 @@ def _read_runs(series: Sequence[Any] | np.ndarray, masker: Any) -> list[np.ndarr
                 f"series[{i}] has {run.shape[1]} parcels and series[0] has {runs[0].shape[1]}; "
                 "all runs must have the same parcellation, as time × parcels."
             )
+        _check_run(run, f"series[{i}]")
         runs.append(run if np.issubdtype(run.dtype, np.floating) else run.astype(np.float32))
     return runs
+
+
+def _array(values: Any) -> Any:
+    """Return an array; masked ones stay so, since what is masked must not be used."""
+    return values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+
+
+def _check_run(run: np.ndarray, shown: str) -> None:
+    """Refuse a run without values; single parcels without values are left to the tools, which name them."""
+    if 0 in run.shape:
+        raise ValueError(f"{shown} has shape {run.shape}: it has no time points or no parcels. Leave the run out.")
+    if not np.isfinite(run).any():
+        raise ValueError(f"{shown} has no finite value at all; leave the run out.")
 
 
 def _check_masker(masker: Any) -> None:

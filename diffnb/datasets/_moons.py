@@ -53,7 +53,7 @@ def two_moons(
     validate.count("n_obs", n_obs, at_least=4)
     if not noise >= 0:
         raise ValueError(f"noise={noise!r} must be 0 or larger: it is a standard deviation.")
-    rng = np.random.default_rng(validate.count("random_state", random_state, at_least=0))
+    rng = np.random.default_rng(validate.seed(random_state))
     second = np.arange(n_obs) >= n_obs - n_obs // 2
     # evenly along each half circle, so that only the noise and the other features are random
     angle = np.concatenate([np.linspace(0, np.pi, int(k)) for k in ((~second).sum(), second.sum())])

@@ -9,6 +9,7 @@ from ._disc_features import disc_features
 from ._disc_groups import disc_groups
 from ._disc_replication import disc_replication
 from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
+from ._edges import edges
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
 from ._graph import disc_graph
@@ -22,6 +23,7 @@ from ._informed import (
     informed_summary,
 )
 from ._meta_features import meta_features
+from ._network import cytoscape, graphml, network
 from ._results import params, results
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
@@ -34,6 +36,7 @@ __all__ = [
     "compare",
     "compare_overlap",
     "contents",
+    "cytoscape",
     "disc",
     "disc_evidence",
     "disc_features",
@@ -45,10 +48,12 @@ __all__ = [
     "dufs",
     "dufs_summary",
     "dufs_training",
+    "edges",
     "feature_change",
     "feature_diffmap",
     "gene_sets",
     "gmt",
+    "graphml",
     "informed_clusters",
     "informed_covariance",
     "informed_distances",
@@ -58,6 +63,7 @@ __all__ = [
     "informed_summary",
     "laplacian_score",
     "meta_features",
+    "network",
     "params",
     "results",
     "scorecard",

@@ -29,7 +29,7 @@ def candidate_conditions(adata: AnnData) -> pd.DataFrame:
     -------
     One row per column of names or integers that repeat; columns `levels`, `smallest` and `largest`
     (observations of a level), `missing`, `usable` (two levels or more, each with at least 3 observations),
-    `samples` (another column whose values look like samples of these conditions, or an empty text), `nested`
+    `samples` (another column that likely holds the samples of these conditions, or an empty text), `nested`
     (whether each of those samples has one condition only) and `note`, what to mind.
 
     Examples
@@ -43,8 +43,7 @@ def candidate_conditions(adata: AnnData) -> pd.DataFrame:
     levels = {c: candidates.level_count(obs[c])[0] for c in obs.columns}
     # a single level is listed, too: the note says why it cannot be used
     wanted = [c for c, n in levels.items() if n == 1 or candidates.could_be_condition(n, len(obs))]
-    samples = {c: _codes(obs[c]) for c, n in levels.items() if candidates.could_be_sample(n, len(obs))}
-    rows = {str(c): _described(c, _codes(obs[c]), samples) for c in wanted}
+    rows = {str(c): _described(obs, c) for c in wanted}
     columns = ["levels", "smallest", "largest", "missing", "usable", "samples", "nested", "note"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     # few levels are likelier conditions; those that hold samples are likelier than the samples themselves
@@ -55,17 +54,21 @@ def candidate_conditions(adata: AnnData) -> pd.DataFrame:
 
 
 @documented_reader
-def candidate_samples(adata: AnnData) -> pd.DataFrame:
+def candidate_samples(adata: AnnData, groupby: str | None = None) -> pd.DataFrame:
     """List the columns of `obs` that could name samples (donors, subjects).
 
     Parameters
     ----------
     adata
+    groupby
+        Column of `adata.obs` with the conditions: adds what is likely, and puts it first.
 
     Returns
     -------
     One row per column with two values or more, of two observations or more on average; columns `levels`,
-    `smallest` and `largest` (observations of a level).
+    `smallest` and `largest` (observations of a level) and, with `groupby`, `likely` and `nested` (whether each sample
+    has one condition only). Likely samples have one condition each, or hold every condition and are called donor,
+    patient, sample or the like.
 
     Examples
     --------
@@ -73,6 +76,8 @@ def candidate_samples(adata: AnnData) -> pd.DataFrame:
     >>> adata = dn.datasets.scrna(n_cells=120, n_genes=600)
     >>> "donor" in dn.get.candidate_samples(adata).index
     True
+    >>> dn.get.candidate_samples(adata, "condition")[["levels", "likely", "nested"]].to_dict("index")
+    {'donor': {'levels': 6, 'likely': True, 'nested': True}}
     """
     obs = _named_once(adata)
     rows = {}
@@ -81,7 +86,15 @@ def candidate_samples(adata: AnnData) -> pd.DataFrame:
         if candidates.could_be_sample(levels, len(obs)):
             counts = np.bincount(_codes(obs[name]) + 1)[1:]
             rows[str(name)] = {"levels": len(counts), "smallest": counts.min(), "largest": counts.max()}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=["levels", "smallest", "largest"])
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["levels", "smallest", "largest"])
+    return table if groupby is None else _with_likely(table, obs, groupby)
+
+
+def _with_likely(table: pd.DataFrame, obs: pd.DataFrame, groupby: str) -> pd.DataFrame:
+    likely = dict(candidates.likely_samples(obs, groupby))
+    order = [*likely, *(name for name in table.index if name not in likely and name != groupby)]
+    found = table.loc[order]
+    return found.assign(likely=found.index.isin(list(likely)), nested=[likely.get(n, False) for n in found.index])
 
 
 @documented_reader
@@ -130,11 +143,12 @@ def _codes(column: pd.Series[Any]) -> Any:
     return pd.factorize(column)[0]
 
 
-def _described(name: Any, codes: Any, samples: dict[Any, Any]) -> dict[str, Any]:
+def _described(obs: pd.DataFrame, name: Any) -> dict[str, Any]:
+    codes = _codes(obs[name])
     counts = np.bincount(codes[codes >= 0])
     usable = len(counts) >= 2 and counts.min() >= MIN_OBS_PER_CONDITION
-    others = {other: of_other for other, of_other in samples.items() if other != name}
-    sample, nested = _samples(codes, others) if usable else ("", False)
+    likely = candidates.likely_samples(obs, name) if usable else []
+    sample, nested = likely[0] if likely else ("", False)
     missing = int((codes < 0).sum())
     return {
         "levels": len(counts),
@@ -146,24 +160,6 @@ def _described(name: Any, codes: Any, samples: dict[Any, Any]) -> dict[str, Any]
         "nested": nested,
         "note": _note(counts, missing, sample, nested),
     }
-
-
-def _samples(conditions: Any, samples: dict[Any, Any]) -> tuple[str, bool]:
-    """Find a column whose values each lie in one condition, or each in all of them."""
-    n_conditions = conditions.max() + 1
-    for name, codes in samples.items():
-        both = (codes >= 0) & (conditions >= 0)
-        n_samples = codes.max() + 1
-        if n_samples < 3 or n_samples <= n_conditions:
-            continue
-        table = np.zeros((n_samples, n_conditions), dtype=int)
-        np.add.at(table, (codes[both], conditions[both]), 1)
-        held = (table > 0).sum(axis=1)
-        if (held <= 1).all() and (table > 0).sum(axis=0).min() >= 2:
-            return str(name), True
-        if (held == n_conditions).all() and table.min() >= MIN_OBS_PER_CONDITION:
-            return str(name), False
-    return "", False
 
 
 def _note(counts: Any, missing: int, samples: str, nested: bool) -> str:

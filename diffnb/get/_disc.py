@@ -79,7 +79,7 @@ def _values(adata: AnnData, keys: DiscKeys, group: str) -> pd.DataFrame:
 
 @documented_reader
 def disc_significance(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
-    """Read the significance levels σ and their p-values.
+    """Read the singular values σ and their p-values.
 
     Parameters
     ----------

@@ -7,8 +7,15 @@ from .._docs import documented
 SHARED = {
     "adata": "Annotated data.",
     "group": "A condition; all by default.",
+    "condition": "A condition that is compared with another.",
+    "edges": "A table of :func:`diffnb.get.edges`, or some of its rows; by default it is computed.",
     "key": "The `key_added` of the call.",
+    "layer": "Layer to use instead of that of the call.",
+    "max_edges": "At most this many pairs of features, the most significant ones.",
+    "max_pval_adj": "Pairs up to this adjusted p-value.",
+    "min_difference": "Smallest absolute difference of the correlations.",
     "n_top": "Number of leading features of each method that count as found.",
+    "reference": "The condition it was compared with; all by default.",
     "prefix": 'What precedes the usual keys: `"compare_"` reads `uns["compare_disc"]`, and so on.',
 }
 

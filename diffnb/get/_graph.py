@@ -38,7 +38,6 @@ def disc_graph(
     n_features
         At most this many features, those with the highest scores of each condition.
     layer
-        Layer to use instead of that of :func:`diffnb.tl.disc`.
     key
 
     Returns

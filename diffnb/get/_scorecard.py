@@ -25,7 +25,6 @@ def scorecard(
     group
         ... One that was compared with another.
     reference
-        The condition it was compared with; all by default.
     key
 
     Returns

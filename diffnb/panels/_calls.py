@@ -41,6 +41,12 @@ class Call:
         return {k: v for k, v in self.keywords.items() if k not in known or not _is_default(known[k].default, v)}
 
     @property
+    def defaults(self) -> dict[str, Any]:
+        """Default values of the arguments that have one."""
+        known = inspect.signature(self.function).parameters.values()
+        return {parameter.name: parameter.default for parameter in known if parameter.default is not parameter.empty}
+
+    @property
     def key(self) -> str:
         """Key under which the results are stored."""
         known = inspect.signature(self.function).parameters
@@ -78,6 +84,8 @@ def literal(value: Any) -> str:
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if isinstance(value, list):
         return f"[{', '.join(map(literal, value))}]"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{literal(k)}: {literal(v)}' for k, v in value.items())}}}"
     if value is None or isinstance(value, bool | int | float):
         return repr(value)
     raise TypeError(f"no literal for {type(value).__name__}.")

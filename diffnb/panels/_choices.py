@@ -92,11 +92,29 @@ def counts(adata: AnnData) -> Control:
     return dropdown("counts", [("not used", None), *((str(name), str(name)) for name in adata.layers)])
 
 
-def sample_key(adata: AnnData) -> Control:
-    """Make the choice of the column with the samples."""
-    return dropdown(
-        "sample_key", [("none", None), *((n, n) for n in get.candidate_samples(adata).index)], label="samples in"
-    )
+def sample_key(adata: AnnData, by: Control, given: Mapping[str, Any]) -> Control:
+    """Make the choice of the column with the samples, the likeliest selected, updated with the conditions."""
+    wanted = given.get("sample_key", "auto")
+    if wanted not in ("auto", None):
+        validate.obs_column(adata, "sample_key", wanted)
+
+    def options() -> tuple[list[Any], str | None]:
+        found = get.candidate_samples(adata, by.value)
+        names = list(dict.fromkeys([*found.index, *([wanted] if wanted not in ("auto", None) else [])]))
+        likely = found.index[found["likely"]]
+        return [("none", None), *((n, n) for n in names)], (likely[0] if len(likely) else None)
+
+    offered, likely = options()
+    control = dropdown("sample_key", offered, value=likely if wanted == "auto" else wanted, label="samples in")
+
+    def update(_: object) -> None:
+        offered, likely = options()
+        kept = control.value
+        set_options(control, offered)
+        control.put(kept if kept in [value for _, value in offered] and kept is not None else likely)
+
+    by.widget.observe(update, "value")
+    return control
 
 
 def mask_var(adata: AnnData) -> Control:
@@ -105,9 +123,17 @@ def mask_var(adata: AnnData) -> Control:
     return dropdown("mask_var", [("all", None), *((n, n) for n in names)], label="features")
 
 
-def covariates(adata: AnnData) -> Control:
-    """Make the choice of columns that are taken out: numbers, and categories with few levels."""
-    return any_of("covariates", get.candidate_covariates(adata).index.tolist(), label="take out")
+def covariates(adata: AnnData, given: Mapping[str, Any] | None = None) -> Control:
+    """Make the choice of columns whose effects are taken out: numbers, and categories with few levels."""
+    control = any_of("covariates", get.candidate_covariates(adata).index.tolist(), label="covariates to take out")
+    wanted = (given or {}).get("covariates")
+    if wanted:
+        names = [wanted] if isinstance(wanted, str) else list(wanted)
+        for name in names:
+            validate.obs_column(adata, "covariates", name)
+        control.widget.options = list(dict.fromkeys([*control.widget.options, *names]))
+        control.put(names)
+    return control
 
 
 def permute_within(adata: AnnData) -> Control:

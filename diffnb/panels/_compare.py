@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -11,6 +11,7 @@ from anndata import AnnData
 from ..get._compare import METHODS
 from ..get._presence import has_key
 from . import _choices as choices
+from ._banner import Line
 from ._calls import Call
 from ._controls import (
     Control,
@@ -24,7 +25,9 @@ from ._controls import (
 )
 from ._docs import documented_panel
 from ._feature_panel import FeaturePanel
+from ._units import units_of
 
+METHODS_BY_KEY = {f"compare_{key}": method for method, key in METHODS.items()}
 #: separate keys, so that results under the default ones are kept
 COMPARE_PREFIX = "compare_"
 
@@ -35,7 +38,8 @@ class ComparePanel(FeaturePanel):
     title = "Compare methods"
     question = "What does each method find, and what do the others miss?"
     tool = "dn.get.compare"
-    folded = ("standardize",)
+    also_described_by = ("dn.tl.disc", "dn.tl.sparda")
+    first = ("question", "groupby", "methods", "sample_key", "covariates", "n_top")
     pictured = ("Ranks", "Overlap")
 
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
@@ -46,7 +50,8 @@ class ComparePanel(FeaturePanel):
             choices.question(),
             by,
             multi_select("methods", list(METHODS)),
-            choices.sample_key(self.adata),
+            choices.sample_key(self.adata, by, given),
+            choices.covariates(self.adata, given),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             dropdown("standardize", choices.STANDARDIZE, label="standardize for DiSC"),
@@ -80,7 +85,7 @@ class ComparePanel(FeaturePanel):
         """Run the selected methods."""
         by = (self.controls["groupby"].value,)
         wanted = self.controls["methods"].value or list(METHODS)
-        shared, seed = self.settings("layer", "mask_var", "sample_key"), self.settings("random_state")
+        shared, seed = self.settings("layer", "mask_var", "sample_key", "covariates"), self.settings("random_state")
         genes = {"layer": shared["layer"], "mask_var": shared["mask_var"], "method": "wilcoxon", "use_raw": False}
         tools: dict[str, tuple[str, dict[str, Any]]] = {
             "DiSC": ("dn.tl.disc", {**shared, **self.settings("question", "standardize"), **seed}),
@@ -93,6 +98,30 @@ class ComparePanel(FeaturePanel):
             for method, (name, keywords) in tools.items()
             if method in wanted
         ]
+
+    def about_results(self) -> list[Line]:
+        """Say which of the methods are tested, and by which units."""
+        if not self.has_results():
+            return []
+        made = {
+            METHODS_BY_KEY[key]: self._calls_by_key.get(key) for key in self.shown_keys() if has_key(self.adata, key)
+        }
+        tested = {
+            "scorecard": "every feature",
+            "DiSC": "whether there are groups",
+            "rank_genes_groups": "every feature",
+        }
+        lines = [Line("plain", "Tested: " + "; ".join(f"{m}, {what}" for m, what in tested.items() if m in made) + ".")]
+        if "SPARDA" in made:
+            lines.append(Line("mind", "The features of SPARDA are ranked, not tested: its own panel tests them."))
+        calls = [call for call in made.values() if call is not None and "sample_key" in call.defaults]
+        return [*lines, *(units_of(self.adata, calls[0]) if calls else []), *self._cells_note(made)]
+
+    @staticmethod
+    def _cells_note(made: Mapping[str, Call | None]) -> list[Line]:
+        if "rank_genes_groups" not in made:
+            return []
+        return [Line("mind", "rank_genes_groups of scanpy takes single observations as units, always.")]
 
     def _selected(self) -> dict[str, Any]:
         return {"group": self.group.value, "n_top": self.controls["n_top"].value, "prefix": COMPARE_PREFIX}
@@ -135,13 +164,21 @@ class ComparePanel(FeaturePanel):
 
 
 @documented_panel
-def compare(adata: AnnData, groupby: str | None = None) -> ComparePanel:
+def compare(
+    adata: AnnData,
+    groupby: str | None = None,
+    *,
+    sample_key: str | None = "auto",
+    covariates: Sequence[str] | None = None,
+) -> ComparePanel:
     """Open a panel that runs several methods and compares the features that they find.
 
     Parameters
     ----------
     adata
     groupby
+    sample_key
+    covariates
 
     Returns
     -------
@@ -160,4 +197,5 @@ def compare(adata: AnnData, groupby: str | None = None) -> ComparePanel:
     >>> dn.get.compare_overlap(adata, n_top=20, prefix="compare_").index.tolist()
     ['DiSC', 'scorecard']
     """
-    return ComparePanel(adata, groupby=groupby, file_name="compared_features.csv")
+    given = {"groupby": groupby, "sample_key": sample_key, "covariates": covariates}
+    return ComparePanel(adata, **given, file_name="compared_features.csv")

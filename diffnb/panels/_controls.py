@@ -11,6 +11,22 @@ from typing import Any
 
 import ipywidgets as widgets
 
+from ._calls import Call
+
+#: controls that are no arguments of a tool
+PANEL_CONTROLS = {
+    "methods": "The methods to run and to compare; all of them by default.",
+    "group": "The condition whose features are shown.",
+    "comparison": "The two conditions, or the condition and the rest, whose features are shown.",
+    "projection": "The projection that is shown, the one along which the conditions differ most first.",
+    "component": "The differential vector that is shown, the one with the largest singular value first.",
+    "basis": "The embedding in adata.obsm on which observations are drawn.",
+    "x": "What is on the horizontal axis: a column of the table of results or of adata.var.",
+    "y": "What is on the vertical axis: a column of the table of results or of adata.var.",
+    "color": "What the colours show: a column of the table of results or of adata.var.",
+    "obs_color": "What the colours show: a column of adata.obs.",
+    "column": "Name of the column of adata.var that marks the selected features.",
+}
 #: sections of a docstring that end the list of parameters
 _END = re.compile(r"\n\n(Returns|References|Examples)\n-")
 
@@ -137,6 +153,19 @@ def on_user_change(widget: Any, act: Callable[[], None]) -> None:
     widget.observe(lambda _: None if _setting_options.get() else act(), "value")
 
 
+def shown_value(control: Control) -> str:
+    """Return the value of a control as it is read on screen."""
+    label = getattr(control.widget, "label", None)
+    if isinstance(label, str):
+        return label
+    value = control.widget.value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def set_options(control: Control, options: Sequence[Any], preferred: Any = None) -> None:
     """Replace the options of a dropdown; keep the selected one if it is still there."""
     pairs = _label_and_value(options)
@@ -151,6 +180,13 @@ def set_options(control: Control, options: Sequence[Any], preferred: Any = None)
         _setting_options.reset(token)
 
 
+def also(tool: str, *, label: str) -> Control:
+    """Make the choice to call another tool, too, with the summary of its docstring as the tooltip."""
+    control = checkbox(tool.rpartition(".")[2], label=label)
+    control.widget.tooltip = f"{label[0].upper()}{label[1:]}: {summary_of(Call(tool).function)}"
+    return control
+
+
 def row_of(*controls: Control) -> Any:
     """Lay out controls in a row."""
     return control_row([control.widget for control in controls])
@@ -163,13 +199,19 @@ def control_row(children: Sequence[Any]) -> Any:
     return box
 
 
-def describe(controls: Sequence[Control], function: Any) -> None:
-    """Give every control a tooltip with the description of its argument in the docstring of the function."""
-    descriptions = parameters_of(function)
+def describe(controls: Sequence[Control], functions: Sequence[Any]) -> None:
+    """Give every control a tooltip: what the docstring of the first function that has the argument says of it."""
+    found = [parameters_of(function) for function in functions]
     for control in controls:
-        text = descriptions.get(control.name, "")
+        texts = (descriptions[control.name] for descriptions in found if descriptions.get(control.name))
+        text = next(texts, PANEL_CONTROLS.get(control.name, ""))
         if text:
             control.widget.tooltip = text
+
+
+def summary_of(function: Any) -> str:
+    """Return the first line of the docstring of a function."""
+    return (inspect.getdoc(function) or "").partition("\n")[0]
 
 
 def parameters_of(function: Any) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -15,10 +15,11 @@ from ..get._presence import has_meta_features, meta_features_slot
 from ..pl._observations import BASES
 from ..pl._read import group_colors
 from . import _choices as choices
+from ._banner import Line
 from ._calls import Call
 from ._controls import (
     Control,
-    checkbox,
+    also,
     dropdown,
     integer_field,
     integer_or_auto,
@@ -47,7 +48,7 @@ class DiscPanel(MethodPanel):
     title = "DiSC"
     question = ASKED["relations"]
     tool = "dn.tl.disc"
-    folded = ("standardize", "null", "min_obs", "counts")
+    first = ("question", "groupby", "groups", "sample_key", "covariates")
     pictured = ("Significance", "Features: figure", "Observations")
     arguments = (
         "question",
@@ -77,15 +78,15 @@ class DiscPanel(MethodPanel):
         most = max(1, self.adata.n_vars - 1)
         nulls = [
             ("as the question asks", "auto"),
-            ("connectivity only", "connectivity"),
-            ("any difference", "labels"),
+            ("the same relations between features", "connectivity"),
+            ("no difference at all", "labels"),
         ]
         return [
             self._question_control(),
             by,
             choices.groups(self.adata, by),
-            choices.sample_key(self.adata),
-            choices.covariates(self.adata),
+            choices.sample_key(self.adata, by, given),
+            choices.covariates(self.adata, given),
             choices.layer(self.adata),
             choices.counts(self.adata),
             choices.mask_var(self.adata),
@@ -97,11 +98,11 @@ class DiscPanel(MethodPanel):
             integer_field("n_components", min(10, most), at_least=1, at_most=most, label="vectors"),
             integer_or_auto("n_clusters"),
             integer_field("n_permutations", 0),
-            dropdown("null", nulls, label="test for"),
+            dropdown("null", nulls, label="null hypothesis"),
             choices.permute_within(self.adata),
             integer_field("n_bootstraps", 0, label="bootstraps"),
             integer_field("random_state", 0, label="seed"),
-            checkbox("scorecard", label="also run the scorecard"),
+            also("dn.tl.scorecard", label="also run the scorecard"),
         ]
 
     def _question_control(self) -> Control:
@@ -117,6 +118,15 @@ class DiscPanel(MethodPanel):
             asked = question_of(self.settings(*self.arguments))
         self.question = ASKED[asked]
         self.write_head()
+
+    def _restore(self, given: Mapping[str, Any]) -> None:
+        super()._restore(given)
+        if self.has_results() and has_meta_features(self.adata, self.key) and self.key in self._calls_by_key:
+            call = self._meta_features_call()
+            self._calls_by_key[call.key] = call
+
+    def _meta_features_call(self) -> Call:
+        return Call("dn.tl.meta_features", (), {"key": self.key})
 
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the controls within them."""
@@ -139,12 +149,25 @@ class DiscPanel(MethodPanel):
         }
 
     def shown_keys(self) -> list[str]:
-        """Return the keys of the results on screen."""
-        return [self.key, "scorecard"]
+        """Return the keys of the results on screen; the settings of the first are restored last."""
+        return ["scorecard", self.key]
+
+    def tested(self) -> list[Line]:
+        """Say whether the vectors and groups of each condition are tested."""
+        evidence = get.disc_evidence(self.adata, key=self.key)
+        if evidence["tested"].any():
+            drawn = int(evidence["n_permutations"].max())
+            found = "; ".join(f"{name} p = {p:.2g}" for name, p in evidence["pval"].items())
+            return [Line("good", f"Tested against {drawn} permutations of the labels: {found}.")]
+        pvals = get.disc_significance(self.adata, key=self.key).query("component == 1")["pval"]
+        if pvals.notna().any():
+            return [Line("good", f"Tested: p = {pvals.min():.2g} for the first vector at best; groups are not tested.")]
+        why = "the number of groups was given, and no permutations were drawn"
+        return [Line("mind", f"Not tested: {why}. What is shown may be chance. Set “groups” to auto, or permutations.")]
 
     def calls(self) -> list[Call]:
         """Run DiSC, its meta-features and, if selected, the scorecard."""
-        calls = [self.tool_call(), Call("dn.tl.meta_features", (), {"key": self.key})]
+        calls = [self.tool_call(), self._meta_features_call()]
         if self.controls["scorecard"].value:
             by = (self.controls["groupby"].value,)
             shared = self.settings("groups", "sample_key", "covariates", "layer", "counts", "mask_var")
@@ -241,13 +264,22 @@ class DiscPanel(MethodPanel):
 
 
 @documented_panel
-def disc(adata: AnnData, groupby: str | None = None, *, key_added: str = "disc") -> DiscPanel:
+def disc(
+    adata: AnnData,
+    groupby: str | None = None,
+    *,
+    sample_key: str | None = "auto",
+    covariates: Sequence[str] | None = None,
+    key_added: str = "disc",
+) -> DiscPanel:
     """Open a panel that runs DiSC and shows its results.
 
     Parameters
     ----------
     adata
     groupby
+    sample_key
+    covariates
     key_added
 
     Returns
@@ -266,4 +298,4 @@ def disc(adata: AnnData, groupby: str | None = None, *, key_added: str = "disc")
     >>> panel.code.splitlines()[2]
     'dn.tl.disc(adata, "condition", n_components=4)'
     """
-    return DiscPanel(adata, groupby=groupby, key=key_added)
+    return DiscPanel(adata, groupby=groupby, sample_key=sample_key, covariates=covariates, key=key_added)

@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from . import _choices as choices
 from ._calls import Call
-from ._controls import Control, checkbox, dropdown, integer_field, integer_or_auto, number_field
+from ._controls import Control, also, dropdown, integer_field, integer_or_auto, number_field
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 
@@ -34,6 +34,7 @@ class DufsPanel(MethodPanel):
     title = "DUFS"
     question = "Which features carry the structure of the data, without any labels?"
     tool = "dn.tl.dufs"
+    first = ("layer", "mask_var", "n_features")
     pictured = ("Gates",)
     arguments = (
         "n_features",
@@ -70,8 +71,8 @@ class DufsPanel(MethodPanel):
             integer_field("n_steps", 200, at_least=1),
             integer_field("n_restarts", 1, at_least=1),
             integer_field("random_state", 0, label="seed"),
-            checkbox("laplacian_score", label="also compute the Laplacian score"),
-            checkbox("diverse_features", label="also compute diverse features (recommended for real data)"),
+            also("dn.tl.laplacian_score", label="also compute the Laplacian score"),
+            also("dn.tl.diverse_features", label="also compute diverse features (recommended for real data)"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:

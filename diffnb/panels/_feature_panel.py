@@ -7,9 +7,12 @@ from typing import Any, ClassVar
 from anndata import AnnData
 
 from ..get._presence import has_results
+from ._banner import Line
 from ._calls import Call
+from ._controls import Control
 from ._features import FeatureView
 from ._frame import Panel
+from ._units import units_of
 
 
 class FeaturePanel(Panel):
@@ -22,6 +25,10 @@ class FeaturePanel(Panel):
     def table_call(self) -> Call:
         """Return the call that reads the table of features on screen."""
         raise NotImplementedError
+
+    def tab_controls(self) -> list[Control]:
+        """Return the controls within tabs, those of the map among them."""
+        return [*super().tab_controls(), self.features.x, self.features.y, self.features.color]
 
     def recolor(self) -> None:
         """Colour the map for the theme of the page."""
@@ -49,6 +56,16 @@ class MethodPanel(FeaturePanel):
     def shown_keys(self) -> list[str]:
         """Return the keys of the results on screen."""
         return [self.key]
+
+    def about_results(self) -> list[Line]:
+        """Say whether the results are tested, and by which units."""
+        if not self.has_results():
+            return []
+        return [*self.tested(), *units_of(self.adata, self._calls_by_key.get(self.key))]
+
+    def tested(self) -> list[Line]:
+        """Say whether the results are tested."""
+        return []
 
     def tool_call(self) -> Call:
         """Return the call of the tool with the current settings."""

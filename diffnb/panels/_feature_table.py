@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any
 
 import anywidget
@@ -11,6 +10,7 @@ import pandas as pd
 import traitlets as t
 
 from ..core.typing import Bools, Ints
+from ._csv import spreadsheet_csv
 from ._marks import packed, unpacked
 from ._modules import STATIC, esm
 
@@ -131,9 +131,7 @@ class FeatureTable(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
 
     def _send_csv(self, start: int) -> None:
         if start == 0:
-            file = io.StringIO()
-            self.found.to_csv(file)
-            self._csv = file.getvalue()
+            self._csv = spreadsheet_csv(self.found)
         stop = start + MAX_CSV_LETTERS
         following = stop if stop < len(self._csv) else 0
         self.send({"answer": "csv", "text": self._csv[start:stop], "next": following, "name": self.file_name})

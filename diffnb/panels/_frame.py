@@ -16,9 +16,11 @@ from anndata import AnnData
 from .._anndata import adopt, light_copy
 from .._validate import tables_in_memory
 from ..get._presence import has_key
+from ._banner import Banner, Line
 from ._calls import Call, literal, name_of
-from ._controls import Control, control_row, describe
+from ._controls import Control, control_row, describe, shown_value
 from ._pictures import mark_in_base64, render_png
+from ._restore import changed_controls, restore, stored_call
 from ._snapshot import WithSnapshot
 from ._views import CodeView, Picture, Status
 from ._work import Outcome, Worker, on_main
@@ -29,10 +31,11 @@ class Panel(WithSnapshot):
 
     #: whether the panel has Run and Stop
     runs: ClassVar[bool] = True
-    #: controls that are folded away, by the names of their arguments
-    folded: ClassVar[tuple[str, ...]] = ()
-    #: the function whose docstring describes the controls, by its name in code
+    #: controls that are not folded away, by the names of their arguments: question, conditions, samples, covariates
+    first: ClassVar[tuple[str, ...]] = ()
+    #: the function whose docstring describes the controls, by its name in code, and others that do
     tool: ClassVar[str] = ""
+    also_described_by: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, adata: AnnData, **given: Any) -> None:
         if not isinstance(adata, AnnData):
@@ -40,22 +43,24 @@ class Panel(WithSnapshot):
         tables_in_memory(adata)
         self.adata = adata
         self.prepare_picture()
-        #: calls of the last run, and all calls whose results are stored, by their key
-        self._last_run: list[Call] = []
+        #: calls whose results are stored, by their key
         self._calls_by_key: dict[str, Call] = {}
         self._stale: set[str] = set()
         self._worker = Worker(self._on_progress, self._on_outcome)
         self.status = Status(mark=mark_in_base64(self._mark), message="Ready.")
         self.controls: dict[str, Control] = {c.name: c for c in self.make_controls(given)}
-        if self.tool:
-            describe(list(self.controls.values()), Call(self.tool).function)
+        self._defaults = {name: shown_value(control) for name, control in self.controls.items()}
+        self.head = widgets.HTML()
+        self._restore(given)
+        self.banner = Banner()
         self.code_view = CodeView()
         self.pictures: dict[str, Picture] = {}
         self.tab_names: list[str] = []
         tabs = {**self.make_tabs(), "Code": self.code_view}
         self.tab_names = list(tabs)
+        self._describe_controls()
         self.tabs = widgets.Tab(children=list(tabs.values()), titles=self.tab_names)
-        super().__init__([self._head(), *self._settings(), self.tabs])
+        super().__init__([self._head(), *self._settings(), self.banner, self.tabs])
         self.add_class("diffnb-panel")
         self._connect()
         self.refresh()
@@ -88,6 +93,10 @@ class Panel(WithSnapshot):
 
     def show(self) -> None:
         """Fill the tabs that are not pictures."""
+
+    def about_results(self) -> list[Line]:
+        """Return sentences about the results on screen: whether they are tested, and by which units."""
+        return []
 
     def more_lines(self, adata: str) -> list[str]:
         """Return lines for actions of the user, such as saving a selection."""
@@ -161,10 +170,26 @@ class Panel(WithSnapshot):
         blocks += self.more_lines(adata)
         return "\n\n".join(blocks) + "\n"
 
+    def changed_settings(self) -> list[str]:
+        """Return the labels of the controls that were changed since the results on screen were made."""
+        if not self.has_results():
+            return []
+        return changed_controls(self.controls, self._calls_by_key, self._next_calls())
+
     # ---- internals ----
 
+    def _restore(self, given: Mapping[str, Any]) -> None:
+        """Set the controls to the settings of stored results; what the caller gave stays."""
+        if not self.has_results():
+            return
+        explicit = [name for name, value in given.items() if value is not None and value != "auto"]
+        for key in self.shown_keys():
+            call = stored_call(self.adata, key)
+            if call is not None:
+                self._calls_by_key[key] = call
+                restore(self.controls, call, keep=explicit)
+
     def _head(self) -> Any:
-        self.head = widgets.HTML()
         self.head.add_class("diffnb-head")
         self.write_head()
         return self.head
@@ -181,15 +206,45 @@ class Panel(WithSnapshot):
         buttons = [self.run_button, self.stop_button] if self.runs else []
         actions = widgets.HBox([*buttons, self.status])
         actions.add_class("diffnb-actions")
-        shown = [c.widget for name, c in self.controls.items() if name not in self.folded]
+        shown = [c.widget for name, c in self.controls.items() if name not in self._folded]
         return [control_row(shown), *self._folded_settings(), actions]
+
+    @property
+    def _folded(self) -> list[str]:
+        return [name for name in self.controls if self.first and name not in self.first]
 
     def _folded_settings(self) -> list[Any]:
         """Lay out the controls that few users need, folded away."""
-        if not self.folded:
+        self.advanced = widgets.Accordion(selected_index=None)
+        if not self._folded:
             return []
-        row = control_row([self.controls[name].widget for name in self.folded])
-        return [widgets.Accordion(children=[row], titles=["More settings"], selected_index=None)]
+        self.advanced.children = [control_row([self.controls[name].widget for name in self._folded])]
+        self._title_advanced()
+        return [self.advanced]
+
+    def _title_advanced(self) -> None:
+        """Name the folded settings that are not as by default, with the default."""
+        if not self.advanced.children:
+            return
+        shown = {name: shown_value(self.controls[name]) for name in self._folded}
+        changed = [
+            f"{self.controls[name].widget.description} {value} (default {self._defaults[name]})"
+            for name, value in shown.items()
+            if value != self._defaults[name]
+        ]
+        self.advanced.set_title(0, f"Advanced: {'; '.join(changed) or 'all as by default'}")
+
+    def _describe_controls(self) -> None:
+        """Give every control a tooltip from the docstring of its argument, and the page all of them."""
+        names = [name for name in (self.tool, *self.also_described_by) if name]
+        describe(list(self.controls.values()), [Call(name).function for name in names])
+        describe(self.tab_controls(), [])
+        controls = [*self.controls.values(), *self.tab_controls()]
+        self.status.tooltips = {str(c.widget.description): c.widget.tooltip for c in controls if c.widget.tooltip}
+
+    def tab_controls(self) -> list[Control]:
+        """Return the controls within tabs."""
+        return [value for value in vars(self).values() if isinstance(value, Control)]
 
     def _connect(self) -> None:
         self.run_button.on_click(lambda _: None if self._worker.busy else self.run())
@@ -197,7 +252,7 @@ class Panel(WithSnapshot):
         self.tabs.observe(lambda _: on_main(self._draw_open), "selected_index")
         self.status.observe(lambda _: on_main(self._change_theme), "dark")
         for control in self.controls.values():
-            control.widget.observe(lambda _: self._write_code(), "value")
+            control.widget.observe(lambda _: self._on_setting(), "value")
 
     def refresh(self) -> None:
         """Show the stored results: tables and maps now, pictures when their tab is opened."""
@@ -220,12 +275,25 @@ class Panel(WithSnapshot):
         self._write_code()
         on_main(self._draw_open)
 
+    def _on_setting(self) -> None:
+        self._title_advanced()
+        self._write_code()
+
     def _write_code(self) -> None:
         self.code_view.code = self.code
-        ran = self._last_run if self.has_results() else []
-        changed = bool(ran) and self._lines(ran) != self._lines(self._next_calls())
+        changed = self.changed_settings()
         note = "These lines reproduce the results on screen. The settings have changed since; Run applies them."
         self.code_view.note = note if changed else ""
+        self._write_banner(changed)
+
+    def _write_banner(self, changed: Sequence[str]) -> None:
+        lines = self.about_results()
+        if changed:
+            names = ", ".join(changed)
+            text = f"Results from earlier settings. Changed since: {names}. Press Run to apply the new settings."
+            lines = [Line("mind", text), *lines]
+        if lines != self.banner.lines:
+            self.banner.show(lines)
 
     def _on_view(self) -> None:
         """Update the code after a change within a tab, once there are tabs."""
@@ -238,10 +306,6 @@ class Panel(WithSnapshot):
             return self.calls()
         except Exception:
             return []
-
-    @staticmethod
-    def _lines(calls: Sequence[Call]) -> list[str]:
-        return [call.line() for call in calls]
 
     def _draw_open(self) -> None:
         """Draw the pictures of the open tab that are out of date."""
@@ -282,7 +346,6 @@ class Panel(WithSnapshot):
         calls, before, worked = outcome.value
         try:
             adopt(self.adata, before, worked)
-            self._last_run = calls
             self._calls_by_key |= {call.key: call for call in calls}
             self.refresh()
         except Exception as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -37,6 +37,7 @@ class InformedPanel(MethodPanel):
     title = "Informed distance"
     question = "How far apart are observations, given that features form clusters?"
     tool = "dn.tl.informed_distance"
+    first = ("layer", "use_rep", "n_clusters", "covariates")
     pictured = ("Embedding", "Clusters")
     arguments = (
         "local",
@@ -60,7 +61,7 @@ class InformedPanel(MethodPanel):
             choices.layer(self.adata),
             dropdown("use_rep", representations, label="representation"),
             choices.mask_var(self.adata),
-            choices.covariates(self.adata),
+            choices.covariates(self.adata, given),
             integer_or_auto("n_clusters"),
             integer_or_auto("n_components", label="components"),
             integer_field("n_neighbors", min(20, self.adata.n_obs), at_least=2, at_most=self.adata.n_obs),
@@ -75,7 +76,9 @@ class InformedPanel(MethodPanel):
         """Make the tabs and the choice of axes and colour."""
         self.notes = Notes()
         names = [str(c) for c in self.adata.obs.columns]
-        self.obs_color = dropdown("color", [*((n, n) for n in names), ("one colour", None)], label="colour")
+        self.obs_color = dropdown(
+            "obs_color", [*((n, n) for n in names), ("one colour", None)], label="colour of observations"
+        )
         self.x_component, self.y_component = dropdown("x", [1], label="x axis"), dropdown("y", [2], label="y axis")
         plane = (self.obs_color, self.x_component, self.y_component)
         for control in plane:
@@ -170,12 +173,13 @@ def _is_direction(column: object) -> bool:
 
 
 @documented_panel
-def informed(adata: AnnData, *, key_added: str = "informed") -> InformedPanel:
+def informed(adata: AnnData, *, covariates: Sequence[str] | None = None, key_added: str = "informed") -> InformedPanel:
     """Open a panel that computes informed Mahalanobis distances and shows the metric.
 
     Parameters
     ----------
     adata
+    covariates
     key_added
 
     Returns
@@ -194,4 +198,4 @@ def informed(adata: AnnData, *, key_added: str = "informed") -> InformedPanel:
     >>> dn.get.informed_embedding(adata).shape[0]
     60
     """
-    return InformedPanel(adata, key=key_added)
+    return InformedPanel(adata, covariates=covariates, key=key_added)

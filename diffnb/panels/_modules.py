@@ -30,6 +30,11 @@ def esm(entry: str) -> str:
     return f"{loader}\nexport default await load({json.dumps(list(modules.values()))});\n"
 
 
+def css(*names: str) -> str:
+    """Return style sheets of `static/` as one."""
+    return "\n".join((STATIC / name).read_text(encoding="utf-8") for name in names)
+
+
 def _collect(path: Path, modules: dict[str, dict[str, object]], importing: tuple[str, ...] = ()) -> None:
     """Add a module to `modules`, after those that it imports."""
     name = path.relative_to(STATIC).as_posix()

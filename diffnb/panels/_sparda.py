@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -11,6 +11,7 @@ from anndata import AnnData
 
 from .. import get
 from . import _choices as choices
+from ._banner import Line
 from ._calls import Call
 from ._controls import (
     Control,
@@ -26,6 +27,9 @@ from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 from ._notes import Notes
 
+#: permutations by default: few, so that no result is untested; p-values are 0.05 at least
+QUICK_PERMUTATIONS = 19
+
 
 class SpardaPanel(MethodPanel):
     """SPARDA with its weights, its path and the projection itself."""
@@ -33,6 +37,7 @@ class SpardaPanel(MethodPanel):
     title = "SPARDA"
     question = "Along which few features do the distributions of two conditions differ most?"
     tool = "dn.tl.sparda"
+    first = ("groupby", "group", "reference", "sample_key", "covariates", "n_features")
     pictured = ("Weights", "Projection", "Path")
     arguments = (
         "n_features",
@@ -56,20 +61,20 @@ class SpardaPanel(MethodPanel):
         by = choices.groupby(self.adata, given)
         return [
             by,
-            choices.level("group", self.adata, by, default="automatic (second, or each)"),
-            choices.level("reference", self.adata, by, default="automatic (other, or rest)"),
-            choices.sample_key(self.adata),
-            choices.covariates(self.adata),
+            choices.level("group", self.adata, by, default="automatic"),
+            choices.level("reference", self.adata, by, default="automatic"),
+            choices.sample_key(self.adata, by, given),
+            choices.covariates(self.adata, given),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             integer_or_auto("n_features", label="features to select"),
             integer_field("n_projections", 1, at_least=1),
             dropdown("standardize", ["global", ("within conditions", "within"), ("no", None)]),
             dropdown("divergence", ["wasserstein2", "wasserstein1", "kolmogorov"]),
-            integer_field("n_permutations", 0),
+            integer_field("n_permutations", QUICK_PERMUTATIONS),
             choices.permute_within(self.adata),
             integer_field("random_state", 0, label="seed"),
-            checkbox("certificate"),
+            checkbox("certificate", label="bound the objective"),
         ]
 
     def make_tabs(self) -> dict[str, Any]:
@@ -91,6 +96,19 @@ class SpardaPanel(MethodPanel):
     def calls(self) -> list[Call]:
         """Run SPARDA."""
         return [self.tool_call()]
+
+    def tested(self) -> list[Line]:
+        """Say whether the projections are tested."""
+        summary = get.sparda_summary(self.adata, key=self.key)
+        if summary["pval"].isna().all():
+            return [
+                Line("mind", "Not tested: no permutations were drawn. What is shown may be chance; set permutations.")
+            ]
+        first = summary[summary["projection"] == 1].to_dict("records")
+        found = "; ".join(f"{row['group']} vs {row['reference']} p = {row['pval']:.2g}" for row in first)
+        call = self._calls_by_key.get(self.key)
+        drawn = "" if call is None else f" against {call.keywords.get('n_permutations')} permutations of the labels"
+        return [Line("good", f"Tested{drawn}: {found}.")]
 
     def read(self) -> list[Call]:
         """Read the summary, and the weights of the selected comparison."""
@@ -144,13 +162,22 @@ def _notes(summary: pd.DataFrame) -> list[str]:
 
 
 @documented_panel
-def sparda(adata: AnnData, groupby: str | None = None, *, key_added: str = "sparda") -> SpardaPanel:
+def sparda(
+    adata: AnnData,
+    groupby: str | None = None,
+    *,
+    sample_key: str | None = "auto",
+    covariates: Sequence[str] | None = None,
+    key_added: str = "sparda",
+) -> SpardaPanel:
     """Open a panel that runs SPARDA and shows its results.
 
     Parameters
     ----------
     adata
     groupby
+    sample_key
+    covariates
     key_added
 
     Returns
@@ -169,4 +196,4 @@ def sparda(adata: AnnData, groupby: str | None = None, *, key_added: str = "spar
     >>> int(dn.get.sparda(adata)["selected"].sum())
     10
     """
-    return SpardaPanel(adata, groupby=groupby, key=key_added)
+    return SpardaPanel(adata, groupby=groupby, sample_key=sample_key, covariates=covariates, key=key_added)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import anywidget
 import traitlets as t
 
-from ._modules import STATIC, esm
+from ._modules import css, esm
 
 
 class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     """Progress and messages, announced to screen readers; also loads the style sheet of the panel."""
 
     _esm = esm("status.js")
-    _css = STATIC / "panel.css"
+    _css = css("panel.css", "banner.css")
 
     state = t.Unicode("ready").tag(sync=True)
     message = t.Unicode("").tag(sync=True)
@@ -21,6 +21,8 @@ class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     step = t.Unicode("").tag(sync=True)
     done = t.Int(0).tag(sync=True)
     total = t.Int(0).tag(sync=True)
+    #: description of each control, by its label
+    tooltips = t.Dict({}).tag(sync=True)
     #: mark of the static picture, which is hidden while this view is shown
     mark = t.Unicode("").tag(sync=True)
     #: whether the page is dark; set by the browser

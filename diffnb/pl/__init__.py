@@ -7,6 +7,7 @@ from ._embedding import disc_embedding
 from ._graph import disc_graph
 from ._image import feature_image
 from ._informed import informed_covariance, informed_embedding, informed_gap
+from ._network import network
 from ._observations import disc_observations
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
@@ -32,6 +33,7 @@ __all__ = [
     "informed_covariance",
     "informed_embedding",
     "informed_gap",
+    "network",
     "scorecard",
     "sparda",
     "sparda_path",

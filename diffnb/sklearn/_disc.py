@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .. import _validate as validate
 from .._keys import DiscKeys
 from .._options import check_disc, disc_options, frequent_enough
 from ..core.arrays.ops import column_summaries, matmul
@@ -149,7 +150,7 @@ class DiSC(TransformerMixin, Estimator):
         refuse_too_few(kept, f"vary and are seen in enough observations of every class (min_obs={given.min_obs!r})")
         options = disc_options(given, [str(c) for c in classes], int(kept.sum()), min_clusters=1)
         self.classes_ = classes
-        self._keep(analyse(columns_of(matrices, kept), options, n_jobs=given.n_jobs), kept)
+        self._keep(analyse(columns_of(matrices, kept), options, n_jobs=validate.jobs(given.n_jobs)), kept)
         return self
 
     def _keep(self, found: Analysis, kept: Bools) -> None:

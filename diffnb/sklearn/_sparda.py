@@ -110,10 +110,11 @@ class SPARDA(TransformerMixin, Estimator):
         n_features = int(kept.sum())
         check_solver(given.solver, n_features)
         options = sparda_options(given, given.n_features, n_features)
-        n_permutations = validate.count("n_permutations", given.n_permutations, at_least=0)
+        n_permutations = validate.repeats("n_permutations", given.n_permutations)
+        n_jobs = validate.jobs(given.n_jobs)
         found, maps = [], []
         for group, rest in _comparisons(columns_of(matrices, kept)):
-            projections = _projections(group, rest, options, n_permutations, given.n_jobs)
+            projections = _projections(group, rest, options, n_permutations, n_jobs)
             found += projections
             maps.append(projection_map(group, rest, np.stack([p.direction for p in projections]), given.standardize))
         self.classes_ = classes

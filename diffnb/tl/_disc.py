@@ -10,9 +10,10 @@ import numpy as np
 from anndata import AnnData
 
 from .. import _logging as log
+from .. import _validate as validate
 from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series
 from .._keys import DiscKeys
-from .._options import check_disc, disc_options, frequent_enough
+from .._options import DEFAULT_COMPONENTS, check_disc, disc_options, frequent_enough
 from ..core.disc import analyse, complete_samples
 from ..core.spectral.kernels import KernelFunction
 from ..core.stats.samples import nested
@@ -42,7 +43,7 @@ def disc(
     neighbors: Literal["auto", "exact", "approximate"] = "auto",
     n_neighbors: int | Literal["auto"] = "auto",
     n_eigenvectors: int | Sequence[int] | Mapping[str, int] | Literal["auto"] = "auto",
-    n_components: int = 10,
+    n_components: int = DEFAULT_COMPONENTS,
     n_clusters: int | Literal["auto"] = "auto",
     n_permutations: int = 0,
     null: Literal["auto", "labels", "connectivity"] = "auto",
@@ -161,6 +162,8 @@ def disc(
     call = bound(disc, locals())
     given = SimpleNamespace(**call.arguments)
     check_disc(given)
+    validate.flags(copy=copy)
+    n_jobs = validate.jobs(n_jobs)
     data = pull(
         adata,
         groupby,
@@ -171,6 +174,7 @@ def disc(
         covariates=covariates,
         permute_within=permute_within,
         min_seen=frequent_enough(min_obs),
+        min_features=2,
     )
     _warn_of_rare(data, min_obs)
     data, raw = measurable(data, pull_counts(adata, data, counts, covariates=covariates))

@@ -85,6 +85,7 @@ def diverse_features(
     20
     """
     call = bound(diverse_features, locals())
+    validate.flags(copy=copy)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
     points = data.matrix if use_rep in (None, "X") else pull_all(adata, use_rep=use_rep).matrix
     p = data.matrix.shape[1]

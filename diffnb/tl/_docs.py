@@ -9,7 +9,8 @@ SHARED = {
     "groupby": "Column of `adata.obs` with the conditions.",
     "groups": "Conditions to compare; all by default.",
     "group": (
-        'Condition to compare. `"auto"`: the later of two conditions in the order of categories, or each of several.'
+        'Condition to compare. `"auto"`: the second of two conditions in the order of categories; of several, every one'
+        " in turn."
     ),
     "reference": "Condition to compare with.",
     "sample_key": "Column of `adata.obs` with the sample (donor, subject) of each observation.",
@@ -43,7 +44,10 @@ SHARED = {
     "n_features": "Number of features to select.",
     "n_projections": "Directions to find, each after projecting the earlier ones out of the data.",
     "divergence": '`"wasserstein2"` (squared), `"wasserstein1"` or `"kolmogorov"`.',
-    "certificate": 'Also bound the objective of all directions from above; only for `divergence="wasserstein2"`.',
+    "certificate": (
+        "Also compute an upper bound of the objective over all directions, which tells how far from the best the"
+        ' direction may be; only for `divergence="wasserstein2"`.'
+    ),
     "n_permutations": "Permutations for p-values; 0 for none.",
     "random_state": "Seed. The same seed gives the same answer.",
     "n_jobs": (

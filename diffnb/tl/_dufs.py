@@ -154,6 +154,7 @@ def dufs(
     call = bound(dufs, locals())
     given = SimpleNamespace(**call.arguments)
     check_dufs(given)
+    validate.flags(copy=copy)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
     n, p = data.matrix.shape
     options = dufs_options(given, n, p)

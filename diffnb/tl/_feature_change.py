@@ -8,16 +8,18 @@ from typing import Any, Literal
 import numpy as np
 from anndata import AnnData
 
+from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, Results, bound, expand, pull, store
 from .._keys import ChangeKeys
-from .._options.feature_graph import check_graph, graph_options
+from .._options.feature_graph import check_graph, check_memory, graph_options
 from ..core.arrays.ops import dense64
 from ..core.disc import CHANGE_DETECTORS, diffusion_change, feature_walks
 from ..core.typing import Floats
 from ._docs import documented_tool
 
 METHODS = ("diffusion", *CHANGE_DETECTORS)
+DEFAULT_EIGENVECTORS = 50
 
 
 @documented_tool
@@ -33,7 +35,7 @@ def feature_change(
     graph: Literal["dense", "knn"] = "knn",
     neighbors: Literal["auto", "exact", "approximate"] = "auto",
     n_neighbors: int | Literal["auto"] = "auto",
-    n_eigenvectors: int = 50,
+    n_eigenvectors: int = DEFAULT_EIGENVECTORS,
     n_steps: int = 1,
     random_state: int = 0,
     key_added: str = "feature_change",
@@ -96,19 +98,21 @@ def feature_change(
     True
     """
     call = bound(feature_change, locals())
+    validate.flags(copy=copy)
     validate.choice("method", method, METHODS)
     check_graph(metric, graph, neighbors)
-    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
+    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, min_features=2)
     if len(data.groups) != 2:
         raise ValueError(
             f"a change is between two conditions, but groupby={groupby!r} has {len(data.groups)}"
             f" ({validate.quoted(data.groups)}); name two of them with groups=[…]."
         )
     p = data.n_features
+    check_memory(graph, p, len(data.groups))
     # checked for every method: an argument that is not used now may be replayed with one that uses it
     options = graph_options(metric, graph, neighbors, n_neighbors, random_state, p)
-    n_eigenvectors = min(validate.count("n_eigenvectors", n_eigenvectors, why=f"there are {p} features"), p - 1)
-    n_steps = validate.count("n_steps", n_steps)
+    n_eigenvectors = _number_of_eigenvectors(n_eigenvectors, p)
+    n_steps = validate.repeats("n_steps", n_steps, at_least=1)
     described: dict[str, Any] = {"groups": np.array(data.groups, dtype=object), "change": method}
     if method == "diffusion":
         graphs = feature_walks(data.matrices, options)
@@ -118,6 +122,14 @@ def feature_change(
         change = CHANGE_DETECTORS[method](*_corresponding(data, method))
     keys = ChangeKeys(key_added)
     return store(adata, keys, Results(var={keys.var: expand(change, data.kept)}, described=described), call, copy=copy)
+
+
+def _number_of_eigenvectors(n_eigenvectors: object, p: int) -> int:
+    """Warn of a number that cannot be reached; the default means "as many as there are" for few features."""
+    number = validate.count("n_eigenvectors", n_eigenvectors)
+    if number != DEFAULT_EIGENVECTORS and number > p - 1:
+        log.warn(f"n_eigenvectors={number}: the graph of {p} features has {p - 1} beside the constant one.")
+    return min(number, p - 1)
 
 
 def _corresponding(data: Pulled, method: str) -> list[Floats]:

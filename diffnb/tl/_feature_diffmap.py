@@ -12,7 +12,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Results, bound, expand, pull, store
 from .._keys import DiffmapKeys
-from .._options.feature_graph import check_graph, graph_options
+from .._options.feature_graph import check_graph, check_memory, graph_options
 from ..core.disc import diffusion_maps
 from ._docs import documented_tool
 
@@ -75,9 +75,11 @@ def feature_diffmap(
     ['A_vector_1', 'A_vector_2', 'B_vector_1', 'B_vector_2']
     """
     call = bound(feature_diffmap, locals())
+    validate.flags(copy=copy)
     check_graph(metric, graph, neighbors)
-    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var)
+    data = pull(adata, groupby, groups=groups, layer=layer, mask_var=mask_var, min_features=3)
     p = data.n_features
+    check_memory(graph, p, len(data.groups))
     options = graph_options(metric, graph, neighbors, n_neighbors, random_state, p)
     n_components = validate.count("n_components", n_components, at_most=p - 2, why=f"there are {p} features")
     maps = diffusion_maps(data.matrices, options, n_components=n_components)

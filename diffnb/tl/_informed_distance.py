@@ -124,10 +124,11 @@ def informed_distance(
     call = bound(informed_distance, arguments, method="umap", metric="mahalanobis")
     given = SimpleNamespace(**call.arguments)
     check_informed(given)
+    validate.flags(copy=copy)
     _check_known(n_clusters, clustering, use_rep)
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
-    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates)
+    data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates, min_features=2)
     labels = None if known is None else in_order(known[data.kept])
     known_count = None if labels is None else int(labels.max()) + 1
     options = informed_options(given, adata.n_obs, data.n_features, n_clusters=known_count)

@@ -68,6 +68,7 @@ def laplacian_score(
     ['moon_x', 'moon_y']
     """
     call = bound(laplacian_score, locals())
+    validate.flags(copy=copy)
     validate.choice("weights", weights, EDGE_WEIGHTS)
     if standardize is not None:
         validate.choice("standardize", standardize, ("global",))

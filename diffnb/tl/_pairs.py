@@ -17,6 +17,7 @@ from ..core.sparda import DEFAULT_FOLDS, SpardaOptions, n_folds
 from ..core.stats.samples import nested
 from ..core.typing import Ints, Matrix
 
+#: name of all other conditions together
 REST = "rest"
 
 
@@ -73,7 +74,15 @@ def _pair(group: str, reference: str | None, present: Sequence[str]) -> Pair:
     if reference is not None:
         return Pair(group, reference, [group], [reference])
     others = [g for g in present if g != group]
-    return Pair(group, others[0] if len(others) == 1 else REST, [group], others)
+    return Pair(group, others[0] if len(others) == 1 else _name_of_rest(present), [group], others)
+
+
+def _name_of_rest(present: Sequence[str]) -> str:
+    """Name all other conditions together; a condition may itself be called "rest", as in recordings of a brain."""
+    name = REST
+    while name in present:
+        name = f"all {name}"
+    return name
 
 
 def compared(pairs: Sequence[Pair], /) -> list[str]:

@@ -23,7 +23,6 @@ from ..core.scorecard import (
     NONE,
     Design,
     ScorecardFit,
-    ScorecardOptions,
     design,
     fit_scorecard,
 )
@@ -60,9 +59,10 @@ def scorecard(
     - *connectivity*: the differences in Fisher z of a feature's correlations with all others, each over its
       standard error; the squares are summed as far as they exceed what one partner in all passes by chance,
       and given in standard deviations of the null distribution. That distribution comes from the data:
-      observations of each condition are split at random into two, four or eight folds, and contrasts between
-      folds of the same condition, which hold no difference, are put through the same sum. So it holds for
-      correlated features and for any marginal distribution. Shifts in mean and spread do not affect it.
+      observations of each condition are split into two, four or eight folds, and contrasts between folds of the
+      same condition, which hold no difference, are put through the same sum. So it holds for correlated features
+      and for any marginal distribution. Shifts in mean and spread do not affect it. Folds follow from the values
+      of the observations: neither a seed nor the order of rows or conditions changes a p-value.
 
     `kind` names the difference with the smallest adjusted p-value below 0.05, or `"none"`. Mean and spread
     change the distribution, too: `"distribution"` is named only where neither of them is significant.
@@ -90,6 +90,7 @@ def scorecard(
         no more than counting noise in a condition have no connectivity.
     mask_var
     random_state
+        ... It changes nothing here: nothing is drawn at random that the data do not decide.
     n_jobs
     key_added
     copy
@@ -117,7 +118,9 @@ def scorecard(
     """
     reference = validate.not_none("reference", reference, "auto")
     call = bound(scorecard, locals())
-    seed = validate.count("random_state", random_state, at_least=0)
+    validate.flags(copy=copy)
+    n_jobs = validate.jobs(n_jobs)
+    validate.seed(random_state)  # of no effect: the answer follows from the data
     against = known_condition(adata, groupby, "reference", reference)
     chosen = _with_reference(groups, against)
     data = pull(
@@ -136,7 +139,7 @@ def scorecard(
         warn_of_series(adata, data, groupby)
     pairs = _pairs(data.groups, against)
     designs = [_samples(data, sample_key, pair) for pair in pairs]
-    cards = _compare(data, raw, pairs, designs, seed, n_jobs)
+    cards = _compare(data, raw, pairs, designs, n_jobs)
     if raw is not None:
         _log_masked(cards)
     keys = ScorecardKeys(key_added)
@@ -188,7 +191,6 @@ def _compare(
     counts: Sequence[Counts] | None,
     pairs: Sequence[tuple[int, int]],
     designs: Sequence[Design | None],
-    seed: int,
     n_jobs: int | None,
 ) -> list[ScorecardFit]:
     few = [g for g, x in zip(data.groups, data.matrices, strict=True) if x.shape[0] < MIN_OBS_FOR_CONNECTIVITY]
@@ -199,7 +201,6 @@ def _compare(
         fit_scorecard(
             data.matrices[i],
             data.matrices[j],
-            ScorecardOptions(seed),
             samples=samples,
             covariates=(data.covariates[i], data.covariates[j]) if data.covariates else None,
             counts=None if counts is None else (counts[i], counts[j]),

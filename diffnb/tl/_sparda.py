@@ -224,6 +224,8 @@ def _compare_populations(
     """Run PDA or SPARDA, which differ in the number of features only."""
     given = SimpleNamespace(**call.arguments)
     check_sparda(given)
+    validate.flags(copy=copy)
+    n_jobs = validate.jobs(given.n_jobs)
     pairs = pairs_of(adata, given.groupby, given.group, given.reference)
     data = pull(
         adata,
@@ -237,12 +239,12 @@ def _compare_populations(
     )
     p = data.n_features
     check_solver(given.solver, p)
-    n_permutations = validate.count("n_permutations", given.n_permutations, at_least=0)
+    n_permutations = validate.repeats("n_permutations", given.n_permutations)
     options = sparda_options(given, n_features, p)
     sides = [sides_of(data, pair) for pair in pairs]
     for pair, side in zip(pairs, sides, strict=True):
         check_sizes(pair, side, options, given.sample_key)
-    found = _compare(pairs, sides, options, n_permutations, given.n_jobs)
+    found = _compare(pairs, sides, options, n_permutations, n_jobs)
     # standardised, or adjusted for covariates, by their own population, observations of neither have no projection
     known = given.standardize != "within" and given.covariates is None
     scores = _scores(adata, given.layer, data, sides, found, given.standardize, others_known=known)

@@ -12,16 +12,45 @@ import keyword
 import sys
 
 # scripts/embed.mjs puts the text of that file here: the kernel may have no diffnb, or another version
-from diffnb._candidates import condition_columns
+from diffnb._candidates import condition_columns, could_be_sample, level_count, likely_samples
 
 MAX_OBJECTS = 100
 MAX_COLUMNS = 200
+#: rows that are read to find the samples of each column of conditions
+MAX_ROWS_FOR_SAMPLES = 20_000
 
 
 def columns(obs):
     """Describe the columns of `obs` that could hold conditions, the ones with few levels first."""
-    found = condition_columns(obs.iloc[:, :MAX_COLUMNS])
-    return [{"name": name, "levels": levels, "exact": exact} for name, levels, exact in found]
+    obs = obs.iloc[:, :MAX_COLUMNS]
+    once = obs.loc[:, ~obs.columns.duplicated()]
+    found = condition_columns(obs)
+    return [
+        {"name": name, "levels": levels, "exact": exact, "samples": samples(once, name)}
+        for name, levels, exact in found
+    ]
+
+
+def samples(obs, name):
+    """Name the columns that likely hold the samples of the conditions in another column, the likeliest first."""
+    if name not in obs.columns:  # a name that is no text
+        return []
+    return [sample for sample, _ in likely_samples(obs, name, MAX_ROWS_FOR_SAMPLES)]
+
+
+def other_columns(obs):
+    """Name the columns that could hold samples, and those that could be covariates."""
+    named_samples, covariates = [], []
+    for place in range(min(MAX_COLUMNS, obs.shape[1])):
+        column = obs.iloc[:, place]
+        name, levels = column.name, level_count(column)[0]
+        if not isinstance(name, str) or name in named_samples or name in covariates:
+            continue
+        if could_be_sample(levels, len(column)):
+            named_samples.append(name)
+        if column.dtype.kind in "iuf" or levels > 1:
+            covariates.append(name)
+    return {"sampleColumns": named_samples, "covariates": covariates}
 
 
 def describe(name, adata):
@@ -35,6 +64,7 @@ def describe(name, adata):
         "view": bool(adata.is_view),
         "backed": bool(adata.isbacked),
         "columns": columns(adata.obs),
+        **other_columns(adata.obs),
     }
 
 

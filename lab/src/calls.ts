@@ -10,6 +10,10 @@ export interface Call {
   readonly kind: 'panel' | 'code';
   /** whether the call names a column of conditions: never, where there is one, or always */
   readonly groupby: 'none' | 'optional' | 'required';
+  /** whether the call takes a column of samples */
+  readonly samples?: boolean;
+  /** whether the call takes covariates */
+  readonly covariates?: boolean;
   /** the function that returns the results of the call */
   readonly show?: string;
 }
@@ -17,11 +21,32 @@ export interface Call {
 function panels(trans: TranslationBundle): readonly Call[] {
   return [
     { id: 'panels.explore', label: trans.__('Explore'), kind: 'panel', groupby: 'none' },
-    { id: 'panels.disc', label: trans.__('DiSC panel'), kind: 'panel', groupby: 'optional' },
-    { id: 'panels.sparda', label: trans.__('SPARDA panel'), kind: 'panel', groupby: 'optional' },
-    { id: 'panels.compare', label: trans.__('Compare methods'), kind: 'panel', groupby: 'required' },
+    {
+      id: 'panels.disc',
+      label: trans.__('DiSC panel'),
+      kind: 'panel',
+      groupby: 'optional',
+      samples: true,
+      covariates: true
+    },
+    {
+      id: 'panels.sparda',
+      label: trans.__('SPARDA panel'),
+      kind: 'panel',
+      groupby: 'optional',
+      samples: true,
+      covariates: true
+    },
+    {
+      id: 'panels.compare',
+      label: trans.__('Compare methods'),
+      kind: 'panel',
+      groupby: 'required',
+      samples: true,
+      covariates: true
+    },
     { id: 'panels.dufs', label: trans.__('DUFS panel'), kind: 'panel', groupby: 'none' },
-    { id: 'panels.informed', label: trans.__('Informed panel'), kind: 'panel', groupby: 'none' }
+    { id: 'panels.informed', label: trans.__('Informed panel'), kind: 'panel', groupby: 'none', covariates: true }
   ];
 }
 
@@ -32,16 +57,35 @@ function tools(trans: TranslationBundle): readonly Call[] {
       label: trans.__('Scorecard'),
       kind: 'code',
       groupby: 'required',
+      samples: true,
+      covariates: true,
       show: 'get.scorecard'
     },
-    { id: 'tl.disc', label: trans.__('DiSC'), kind: 'code', groupby: 'required', show: 'get.disc' },
-    { id: 'tl.sparda', label: trans.__('SPARDA'), kind: 'code', groupby: 'required', show: 'get.sparda' },
+    {
+      id: 'tl.disc',
+      label: trans.__('DiSC'),
+      kind: 'code',
+      groupby: 'required',
+      samples: true,
+      covariates: true,
+      show: 'get.disc'
+    },
+    {
+      id: 'tl.sparda',
+      label: trans.__('SPARDA'),
+      kind: 'code',
+      groupby: 'required',
+      samples: true,
+      covariates: true,
+      show: 'get.sparda'
+    },
     { id: 'tl.dufs', label: trans.__('DUFS'), kind: 'code', groupby: 'none', show: 'get.dufs' },
     {
       id: 'tl.informed_distance',
       label: trans.__('Informed distance'),
       kind: 'code',
       groupby: 'none',
+      covariates: true,
       show: 'get.informed_distances'
     }
   ];
@@ -57,15 +101,42 @@ export function isAvailable(call: Call, object: DataObject): boolean {
   return call.groupby !== 'required' || object.columns.length > 0;
 }
 
+/** The columns that are chosen for a call; null for none. */
+export interface Columns {
+  readonly groupby: string | null;
+  readonly samples: string | null;
+  readonly covariates: readonly string[];
+}
+
+/** The samples that are selected where the user has not chosen: the likeliest of the conditions. */
+export function likelySamples(object: DataObject, groupby: string | null): string | null {
+  return object.columns.find(column => column.name === groupby)?.samples[0] ?? null;
+}
+
 /** The complete code of a call: it runs in a kernel that has not imported diffnb, too. */
-export function codeOf(call: Call, object: DataObject, column: string | null, listing: Listing): string {
+export function codeOf(call: Call, object: DataObject, columns: Columns, listing: Listing): string {
   const dn = listing.alias ?? 'dn';
   const adata = variable(object.name, object.identifier);
-  const groupby = call.groupby === 'none' || column === null ? '' : `, ${literal(column)}`;
   const lines = listing.alias === null ? ['import diffnb as dn', ''] : [];
-  lines.push(`${dn}.${call.id}(${adata}${groupby})`);
+  lines.push(`${dn}.${call.id}(${[adata, ...argumentsOf(call, object, columns)].join(', ')})`);
   if (call.show !== undefined) {
     lines.push(`${dn}.${call.show}(${adata})`);
   }
   return lines.join('\n');
+}
+
+function argumentsOf(call: Call, object: DataObject, { groupby, samples, covariates }: Columns): string[] {
+  const found: string[] = [];
+  if (call.groupby !== 'none' && groupby !== null) {
+    found.push(literal(groupby));
+  }
+  if (call.samples && samples !== null) {
+    found.push(`sample_key=${literal(samples)}`);
+  } else if (call.samples && call.kind === 'panel' && likelySamples(object, groupby) !== null) {
+    found.push('sample_key=None'); // a panel would select the likely ones
+  }
+  if (call.covariates && covariates.length > 0) {
+    found.push(`covariates=[${covariates.map(literal).join(', ')}]`);
+  }
+  return found;
 }

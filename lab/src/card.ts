@@ -1,7 +1,7 @@
 /** One AnnData in the sidebar: choose conditions and a call, see the code, insert it. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { allCalls, type Call, codeOf, isAvailable } from './calls.js';
+import { allCalls, type Call, codeOf, isAvailable, likelySamples } from './calls.js';
 import { button, element, labelled } from './dom.js';
 import { type DataObject, describeColumn, describeShape, type Listing } from './listing.js';
 
@@ -16,6 +16,9 @@ export interface CardActions {
 export interface Choice {
   call: string | null;
   column: string | null;
+  /** null for none, undefined until the user has chosen: the likely ones then */
+  samples?: string | null;
+  covariates?: readonly string[];
 }
 
 export class ObjectCard {
@@ -39,6 +42,8 @@ export class ObjectCard {
       { class: 'diffnb-Card', 'aria-label': name },
       this.title(),
       ...this.columnControl(),
+      ...this.samplesControl(),
+      ...this.covariatesControl(),
       this.callControl(),
       this.preview,
       this.buttons()
@@ -71,9 +76,50 @@ export class ObjectCard {
     select.value = this.choice.column ?? '';
     select.addEventListener('change', () => {
       this.choice.column = select.value;
+      this.choice.samples = undefined;
+      this.samplesSelect.value = this.samples ?? '';
       this.update();
     });
     return [labelled(this.trans.__('Conditions'), select)];
+  }
+
+  private samplesControl(): HTMLElement[] {
+    const { columns, sampleColumns } = this.object;
+    const select = this.samplesSelect;
+    for (const [name, value] of Object.entries(this.focusable('samples', 'diffnb-Select'))) {
+      select.setAttribute(name, value);
+    }
+    select.append(element('option', { value: '' }, this.trans.__('none: single observations')));
+    for (const name of sampleColumns) {
+      select.append(element('option', { value: name }, name));
+    }
+    select.value = this.samples ?? '';
+    select.addEventListener('change', () => {
+      this.choice.samples = select.value === '' ? null : select.value;
+      this.update();
+    });
+    return columns.length === 0 ? [] : [labelled(this.trans.__('Samples'), select), this.unitsHint];
+  }
+
+  private covariatesControl(): HTMLElement[] {
+    const { covariates } = this.object;
+    if (covariates.length === 0) {
+      return [];
+    }
+    const boxes = covariates.map(name => {
+      const box = element('input', { type: 'checkbox', value: name });
+      box.checked = this.covariates.includes(name);
+      box.addEventListener('change', () => {
+        const others = this.covariates.filter(other => other !== name);
+        this.choice.covariates = box.checked ? [...others, name] : others;
+        this.update();
+      });
+      return element('label', { class: 'diffnb-Card-covariate' }, box, name);
+    });
+    const summary = element('summary', {}, this.trans.__('Covariates'));
+    const folded = element('details', { class: 'diffnb-Card-covariates' }, summary, ...boxes);
+    folded.open = this.covariates.length > 0;
+    return [folded];
   }
 
   private callControl(): HTMLElement {
@@ -120,15 +166,42 @@ export class ObjectCard {
   }
 
   private code(): string {
-    return codeOf(this.call, this.object, this.choice.column, this.listing);
+    const columns = { groupby: this.choice.column, samples: this.samples, covariates: this.covariates };
+    return codeOf(this.call, this.object, columns, this.listing);
+  }
+
+  /** The column of samples: what the user has chosen, otherwise the likeliest. */
+  private get samples(): string | null {
+    const { samples, column } = this.choice;
+    const usable = samples === null || (samples !== undefined && this.object.sampleColumns.includes(samples));
+    return usable ? samples : likelySamples(this.object, column);
+  }
+
+  private get covariates(): readonly string[] {
+    return (this.choice.covariates ?? []).filter(name => this.object.covariates.includes(name));
+  }
+
+  /** What the p-values count, where single observations are their units though there are samples. */
+  private describeUnits(): string {
+    const likely = likelySamples(this.object, this.choice.column);
+    return this.samples === null && likely !== null && this.call.samples
+      ? this.trans.__(
+          'Observations of one %1 are alike: with single observations as units, p-values are too small.',
+          likely
+        )
+      : '';
   }
 
   private update(): void {
     this.preview.textContent = this.code();
+    this.unitsHint.textContent = this.describeUnits();
+    this.unitsHint.hidden = this.unitsHint.textContent === '';
     this.besideButton.hidden = this.call.kind !== 'panel';
   }
 
   private readonly calls: readonly Call[];
+  private readonly samplesSelect = element('select');
+  private readonly unitsHint = element('p', { class: 'diffnb-Card-hint' });
   private readonly preview: HTMLElement;
   private readonly besideButton: HTMLButtonElement;
 }

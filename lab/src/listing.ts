@@ -8,6 +8,8 @@ export interface Column {
   readonly name: string;
   readonly levels: number;
   readonly exact: boolean;
+  /** columns that likely hold the samples of these conditions, the likeliest first */
+  readonly samples: readonly string[];
 }
 
 /** An AnnData of the kernel. */
@@ -19,6 +21,9 @@ export interface DataObject {
   readonly view: boolean;
   readonly backed: boolean;
   readonly columns: readonly Column[];
+  /** columns that could hold samples, and those that could be covariates */
+  readonly sampleColumns: readonly string[];
+  readonly covariates: readonly string[];
 }
 
 /** An AnnData that could not be read, with the name of the exception. */

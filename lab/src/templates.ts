@@ -60,6 +60,11 @@ adata`;
 const DISC = `dn.tl.disc(adata, groupby, sample_key=sample_key, n_permutations=99)
 dn.get.disc_evidence(adata)`;
 
+const PROPOSED = `columns = dn.get.candidate_conditions(adata)
+groupby = columns.index[0]
+sample_key = columns["samples"].iloc[0] or None
+groupby, sample_key`;
+
 /** A notebook that loads a file and shows what is in it; `path` is relative to the notebook. */
 export function explorationNotebook(path: string): NotebookContent {
   return notebook([
@@ -78,7 +83,9 @@ export function analysisNotebook(path: string | null, trans: TranslationBundle):
     ['code', path === null ? SIMULATED : loadingCode(path)],
     section(
       `## ${trans.__('What is in the data')}`,
-      trans.__('The panel lists the columns that could hold conditions. Name yours below.')
+      trans.__(
+        'The panel lists the columns that could hold conditions and samples. Change the proposal below if others are meant.'
+      )
     ),
     ['code', 'dn.panels.explore(adata)'],
     ['code', path === null ? 'groupby = "condition"\nsample_key = "donor"' : columnsCode(trans)],
@@ -99,7 +106,7 @@ export function analysisNotebook(path: string | null, trans: TranslationBundle):
     ['code', 'dn.pl.disc_significance(adata);'],
     ['code', 'dn.pl.disc_vectors(adata);'],
     section(`## ${trans.__('A closer look')}`),
-    ['code', 'dn.panels.disc(adata, groupby)']
+    ['code', 'dn.panels.disc(adata, groupby, sample_key=sample_key)']
   ]);
 }
 
@@ -107,11 +114,10 @@ function section(heading: string, ...paragraphs: readonly string[]): Draft {
   return ['markdown', [heading, ...paragraphs].join('\n\n')];
 }
 
-/** Code that names the columns of a file, to be edited. */
+/** Code that proposes the columns of a file, to be edited. */
 function columnsCode(trans: TranslationBundle): string {
-  const conditions = trans.__('a column of adata.obs that holds the conditions');
-  const samples = trans.__('a column that holds donors or subjects, where there are several per condition');
-  return `groupby = "condition"  ${comment(conditions)}\nsample_key = None  ${comment(samples)}`;
+  const likely = trans.__('the likeliest column of conditions, and the one of its samples (donors, subjects), if any');
+  return `${comment(likely)}\n${PROPOSED}`;
 }
 
 /** A Python comment, always on one line. */

@@ -27,7 +27,9 @@ const adata: DataObject = {
   nVars: 40,
   view: false,
   backed: false,
-  columns: []
+  columns: [],
+  sampleColumns: [],
+  covariates: []
 };
 
 test('the reply of a kernel is parsed', () => {
@@ -53,8 +55,8 @@ test('objects that cannot be read are recognized', () => {
 test('shapes and columns are described briefly', () => {
   assert.equal(describeShape(adata, ENGLISH), '120,000 × 40');
   assert.equal(describeShape({ ...adata, view: true, backed: true }, ENGLISH), '120,000 × 40, view, on disk');
-  assert.equal(describeColumn({ name: 'condition', levels: 2, exact: true }), 'condition (2)');
-  assert.equal(describeColumn({ name: 'condition', levels: 2, exact: false }), 'condition (≥ 2)');
+  assert.equal(describeColumn({ name: 'condition', levels: 2, exact: true, samples: [] }), 'condition (2)');
+  assert.equal(describeColumn({ name: 'condition', levels: 2, exact: false, samples: [] }), 'condition (≥ 2)');
 });
 
 test('the expression is one line of Python and finds nothing where there is no anndata', t => {
@@ -71,7 +73,7 @@ test('the expression is one line of Python and finds nothing where there is no a
 });
 
 test('names are not changed in transit', () => {
-  const objects = HOSTILE.map(name => ({ ...adata, name, columns: [{ name, levels: 2, exact: true }] }));
+  const objects = HOSTILE.map(name => ({ ...adata, name, columns: [{ name, levels: 2, exact: true, samples: [] }] }));
   const names = parseReply(reply({ objects, more: 0, alias: null, installed: true }), ENGLISH).objects.map(o => o.name);
   assert.deepEqual(names, HOSTILE);
 });

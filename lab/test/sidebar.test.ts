@@ -15,9 +15,11 @@ const adata: DataObject = {
   nVars: 40,
   view: true,
   backed: true,
-  columns: [{ name: 'condition', levels: 2, exact: true }]
+  columns: [{ name: 'condition', levels: 2, exact: true, samples: ['donor'] }],
+  sampleColumns: ['donor', 'plate'],
+  covariates: ['age']
 };
-const bare: DataObject = { ...adata, name: 'bare', columns: [] };
+const bare: DataObject = { ...adata, name: 'bare', columns: [], sampleColumns: [], covariates: [] };
 const listing: Listing = {
   objects: [adata, bare, { name: 'closed', error: 'OSError' }],
   more: 2,
@@ -51,7 +53,7 @@ function textsOf(node: Element): string[] {
 }
 
 /** What a user chose or wrote, and the name of this package, are the same in every language. */
-const DATA = new Set(['diffnb', 'adata', 'bare', 'condition (2)']);
+const DATA = new Set(['diffnb', 'adata', 'bare', 'condition (2)', 'donor', 'plate', 'age']);
 
 function isData(text: string): boolean {
   return DATA.has(text) || text.startsWith('dn.') || !/\p{L}{2,}/u.test(text);
@@ -113,7 +115,7 @@ function choose(node: Element, part: string, value: string): void {
 test('a card shows the code that its button inserts', () => {
   const { node, calls } = shown(idle);
   choose(node, 'call', 'tl.scorecard');
-  const code = 'dn.tl.scorecard(adata, "condition")\ndn.get.scorecard(adata)';
+  const code = 'dn.tl.scorecard(adata, "condition", sample_key="donor")\ndn.get.scorecard(adata)';
   assert.equal(node.querySelector('pre')?.textContent, code);
   (node.querySelector("[data-focus='insert:adata']") as HTMLElement).click();
   assert.deepEqual(calls, [`insert ${code}`]);
@@ -147,4 +149,29 @@ test('calls that need conditions are disabled where there are none', () => {
   const { node } = shown({ ...idle, listing: { ...listing, objects: [bare] } });
   const disabled = [...node.querySelectorAll('option')].filter(option => option.disabled).map(option => option.value);
   assert.deepEqual(disabled, ['panels.compare', 'tl.scorecard', 'tl.disc', 'tl.sparda']);
+});
+
+test('likely samples are selected, and a hint says what single observations would mean', () => {
+  const { node, calls } = shown(idle);
+  const insert = node.querySelector<HTMLButtonElement>('[data-part="insert"]');
+  choose(node, 'call', 'tl.scorecard');
+  insert?.click();
+  assert.match(calls.at(-1) ?? '', /dn\.tl\.scorecard\(adata, "condition", sample_key="donor"\)/);
+  const hint = node.querySelector<HTMLElement>('.diffnb-Card-hint');
+  assert.equal(hint?.hidden, true);
+  choose(node, 'samples', '');
+  insert?.click();
+  assert.match(calls.at(-1) ?? '', /dn\.tl\.scorecard\(adata, "condition"\)/);
+  assert.match(hint?.textContent ?? '', /p-values are too small/);
+});
+
+test('covariates are folded away, and named once they are ticked', () => {
+  const { node, calls } = shown(idle);
+  choose(node, 'call', 'tl.scorecard');
+  const box = node.querySelector<HTMLInputElement>('.diffnb-Card-covariate input');
+  assert.ok(box);
+  box.checked = true;
+  box.dispatchEvent(new window.Event('change'));
+  node.querySelector<HTMLButtonElement>('[data-part="insert"]')?.click();
+  assert.match(calls.at(-1) ?? '', /covariates=\["age"\]/);
 });

@@ -4,7 +4,17 @@ import type { Listing } from '../src/listing.js';
 import { NO_NOTEBOOK, type Situation, view } from '../src/state.js';
 import { ENGLISH } from './translations.js';
 
-const object = { name: 'adata', identifier: true, nObs: 1, nVars: 1, view: false, backed: false, columns: [] };
+const object = {
+  name: 'adata',
+  identifier: true,
+  nObs: 1,
+  nVars: 1,
+  view: false,
+  backed: false,
+  columns: [],
+  sampleColumns: [],
+  covariates: []
+};
 const listing = (objects: Listing['objects'], more = 0, installed = true): Listing => ({
   objects,
   more,

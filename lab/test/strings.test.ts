@@ -15,7 +15,7 @@ const TRANSLATING = new Set(['__', '_n', '_p', '_np']);
 const EXEMPT: Readonly<Record<string, readonly string[]>> = {
   'listing.ts': ['EXPRESSION'], // an expression in Python
   'files.ts': ['Explore with diffnb'], // the name of a page in saved workspaces
-  'templates.ts': ['Python 3', 'DISC', 'SIMULATED'] // the name of a kernel, and cells of code
+  'templates.ts': ['Python 3', 'DISC', 'SIMULATED', 'PROPOSED'] // the name of a kernel, and cells of code
 };
 
 /** Two words, or one that is capitalized: what a sentence or a label has, and identifiers, classes and types have not. */

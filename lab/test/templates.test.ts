@@ -28,7 +28,7 @@ test('the prose and the comments of the analysis are translated, its code is not
   assert.ok(prose.length >= 4);
   assert.doesNotMatch(untranslated(prose.join('\n')), /\p{L}/u);
   const comments = code({ cells }).flatMap(source => source.match(/#.*/g) ?? []);
-  assert.equal(comments.length, 2);
+  assert.equal(comments.length, 1);
   assert.doesNotMatch(untranslated(comments.join('\n')), /\p{L}/u);
 });
 

@@ -5,7 +5,17 @@ import { type View, view } from '../src/state.js';
 import { type WatchedKernel, Watcher } from '../src/watcher.js';
 import { ENGLISH } from './translations.js';
 
-const object = { name: 'adata', identifier: true, nObs: 1, nVars: 1, view: false, backed: false, columns: [] };
+const object = {
+  name: 'adata',
+  identifier: true,
+  nObs: 1,
+  nVars: 1,
+  view: false,
+  backed: false,
+  columns: [],
+  sampleColumns: [],
+  covariates: []
+};
 const full: Listing = { objects: [object], more: 0, alias: null, installed: true };
 const empty: Listing = { ...full, objects: [] };
 const DELAYS = { debounceMs: 5, busyMs: 40 };

@@ -29,8 +29,16 @@ class PanelPage:
     def field(self, name):
         return self.root.get_by_label(name, exact=True)
 
+    def open_advanced(self):
+        """Unfold the settings that few users need."""
+        folded = self.root.locator(".jupyter-widget-Collapse").first
+        if "jupyter-widget-Collapse-open" not in (folded.get_attribute("class") or ""):
+            folded.locator(".jupyter-widget-Collapse-header").click()
+
     def fill(self, name, value):
         """Type into a field and leave it."""
+        if not self.field(name).first.is_visible():
+            self.open_advanced()
         self.field(name).fill(value)
         self.field(name).press("Tab")
 
@@ -140,10 +148,9 @@ def test_the_module_of_the_quickstart_is_found_by_hand(lab):
 
 def test_everything_can_be_done_with_keys(disc, lab):
     keys = lab.page.keyboard
-    vectors = disc.field("vectors")
-    vectors.focus()
-    vectors.fill("4")
-    for _ in range(12):  # Tab goes on to Run, past the controls between
+    disc.fill("vectors", "4")
+    disc.field("vectors").focus()
+    for _ in range(25):  # Tab goes on to Run, past the controls between
         keys.press("Tab")
         if lab.page.evaluate("() => document.activeElement.textContent") == "Run":
             break

@@ -36,13 +36,13 @@ def feature_change(first, second, _):
 
 
 def scorecard_of(first, second, _):
-    found = scorecard.fit_scorecard(first, second, scorecard.ScorecardOptions())
+    found = scorecard.fit_scorecard(first, second)
     return {"stat": found.stat, "pval": found.pval, "pval_adj": found.pval_adj}
 
 
 def scorecard_by_sample(first, second, _):
     codes = np.arange(N_OBS // 2) % 4
-    found = scorecard.fit_scorecard(first, second, scorecard.ScorecardOptions(), samples=(codes, codes + 4))
+    found = scorecard.fit_scorecard(first, second, samples=(codes, codes + 4))
     return {"stat": found.stat, "pval": found.pval}
 
 

@@ -78,6 +78,7 @@ def test_pixels_that_are_not_finite_may_be_masked(cubes):
         ({"mask": np.zeros((3, 4))}, "mask keeps no pixel"),
         ({"names": ["a", "a"]}, r"names=\['a', 'a'\] .* two different names"),
         ({"names": "ab"}, "names='ab'"),
+        ({"after": np.ma.masked_less(np.arange(60.0).reshape(3, 4, 5), 9)}, "after is a masked array with 9 masked"),
     ],
 )
 def test_a_bad_image_argument_is_named(cubes, change, message):
@@ -187,11 +188,21 @@ def test_nilearn_averages_the_voxels_of_each_label(rng, tmp_path):
             r"coordinates .*\(2, 3\)",
         ),
         ([np.zeros((5, 2))], {"conditions": ["a"], "labels": ["p", "p"]}, "labels repeats 'p'"),
+        ([np.zeros((5, 2)), np.full((5, 2), np.nan)], {"conditions": ["a", "b"]}, r"series\[1\] has no finite value"),
+        ([np.zeros((0, 2))], {"conditions": ["a"]}, r"series\[0\] has shape \(0, 2\): it has no time points"),
+        ([np.ma.masked_equal(np.eye(3), 0)], {"conditions": ["a"]}, r"series\[0\] is a masked array with 6 masked"),
     ],
 )
 def test_a_bad_parcel_argument_is_named(series, keywords, message):
     with pytest.raises(ValueError, match=message):
         from_parcels(series, **keywords)
+
+
+def test_complex_images_and_series_are_refused(cubes):
+    with pytest.raises(TypeError, match="before has dtype complex128: complex numbers; choose what to compare"):
+        from_image_pair(1j * cubes[0], cubes[1])
+    with pytest.raises(TypeError, match=r"series\[0\] has dtype complex128"):
+        from_parcels([1j * np.ones((5, 2))], conditions=["a"])
 
 
 def test_an_object_that_cannot_mask_is_refused():

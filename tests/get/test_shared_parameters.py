@@ -21,6 +21,10 @@ DIFFERS = {
     ("disc_features", "group"): "a table of one condition, by default the first",
     ("disc_features", "key"): "two keys, of two calls",
     ("disc_graph", "group"): "chooses features, not rows",
+    ("edges", "group"): "a feature group: pairs of features belong to no condition",
+    ("network", "group"): "a feature group",
+    ("graphml", "group"): "a feature group",
+    ("cytoscape", "group"): "a feature group",
     ("meta_features", "key"): "the key of another tool, whose results it belongs to",
 }
 

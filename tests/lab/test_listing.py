@@ -118,7 +118,15 @@ def test_levels_of_very_many_rows_are_counted_in_some_and_marked():
     (found,) = KERNEL["columns"](obs)
     assert (found["name"], found["exact"]) == ("arm", False)
     assert 2 <= found["levels"] <= 3
-    assert KERNEL["columns"](obs.astype("category")) == [{"name": "arm", "levels": 3, "exact": True}]
+    assert KERNEL["columns"](obs.astype("category")) == [{"name": "arm", "levels": 3, "exact": True, "samples": []}]
+
+
+def test_samples_and_covariates_are_listed_for_the_conditions(adata):
+    (found,) = ask({"adata": adata})["objects"]
+    samples = {column["name"]: column["samples"] for column in found["columns"]}
+    assert samples["condition"] == ["subject", "donor"]
+    assert found["sampleColumns"] == ["condition", "donor", "subject"]
+    assert found["covariates"] == ["condition", "donor", "subject", "age"]
 
 
 @pytest.mark.parametrize("name", HOSTILE)

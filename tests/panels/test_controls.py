@@ -84,8 +84,47 @@ def test_the_docs_of_every_argument_are_found(name):
 
 def test_tooltips_are_the_descriptions_of_the_arguments():
     control = integer_field("n_permutations", 0)
-    describe([control, integer_field("nonsense", 0)], dn.tl.disc)
+    describe([control, integer_field("nonsense", 0)], [dn.tl.disc])
     assert control.widget.tooltip.startswith("Permutations for p-values")
+
+
+PANELS = ["disc", "sparda", "dufs", "informed", "compare"]
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_no_control_of_any_panel_lacks_a_tooltip_and_those_of_arguments_are_the_docs(adata, name):
+    panel = getattr(dn.panels, name)(adata)
+    everywhere = [*panel.controls.values(), *panel.tab_controls()]
+    assert [control.name for control in everywhere if not control.widget.tooltip] == []
+    docs = parameters_of(getattr(dn.tl, panel.tool.rpartition(".")[2], dn.get.compare))
+    described = [control for control in panel.controls.values() if control.name in docs]
+    assert all(control.widget.tooltip == docs[control.name] for control in described)
+    assert {str(control.widget.description) for control in everywhere} <= set(panel.status.tooltips)
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_few_settings_are_shown_first_and_the_others_are_folded(adata, name):
+    panel = getattr(dn.panels, name)(adata)
+    assert 3 <= len(panel.first) <= 6
+    assert set(panel.first) <= set(panel.controls)
+    assert panel.advanced.get_title(0) == "Advanced: all as by default"
+    assert panel.advanced.selected_index is None
+    assert len(panel.advanced.children[0].children) == len(panel.controls) - len(panel.first)
+
+
+def test_folded_settings_that_were_changed_are_named_with_their_default(adata):
+    panel = dn.panels.disc(adata)
+    panel.set(n_components=4, null="labels")
+    title = panel.advanced.get_title(0)
+    assert "vectors 4 (default 10)" in title
+    assert "null hypothesis no difference at all (default as the question asks)" in title
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_labels_are_words_of_the_field(adata, name):
+    panel = getattr(dn.panels, name)(adata)
+    words = " ".join(panel.status.tooltips).lower()
+    assert not any(word in words for word in ("certificate", "significance level", "first found", "tested for"))
 
 
 def test_the_likeliest_column_is_chosen(adata):
@@ -121,8 +160,32 @@ def test_layers_samples_and_masks_are_those_of_the_data(adata):
     assert [o[0] for o in choices.layer(adata).widget.options] == ["X", "double"]
     assert choices.covariates(adata).widget.options == ("condition", "donor", "subject", "age")
     assert {"all observations", "donor"} <= {o[0] for o in choices.permute_within(adata).widget.options}
-    assert {"none", "donor", "subject"} <= {o[0] for o in choices.sample_key(adata).widget.options}
+    by = choices.groupby(adata, {})
+    assert [o[0] for o in choices.sample_key(adata, by, {}).widget.options] == ["none", "subject", "donor"]
     assert [o[0] for o in choices.mask_var(adata).widget.options] == ["all", "chosen"]
+
+
+def test_likely_samples_are_selected_unless_others_are_given(adata):
+    by = choices.groupby(adata, {})
+    assert choices.sample_key(adata, by, {}).value == "subject", "it holds every condition"
+    assert choices.sample_key(adata, by, {"sample_key": "donor"}).value == "donor"
+    assert choices.sample_key(adata, by, {"sample_key": None}).value is None
+    with pytest.raises(ValueError, match=r"sample_key=.doner. is not a column of adata\.obs"):
+        choices.sample_key(adata, by, {"sample_key": "doner"})
+
+
+def test_samples_follow_the_conditions(adata):
+    by = choices.groupby(adata, {})
+    samples = choices.sample_key(adata, by, {})
+    by.put("donor")
+    assert samples.value == "subject" or samples.value is None
+    assert "donor" not in samples.widget.options
+
+
+def test_without_likely_samples_none_is_selected(adata):
+    adata.obs = adata.obs.rename(columns={"subject": "cell_type", "donor": "batch_type"})
+    by = choices.groupby(adata, {"groupby": "condition"})
+    assert choices.sample_key(adata, by, {}).value is None
 
 
 def test_without_x_the_first_layer_is_the_default(adata):

@@ -137,9 +137,17 @@ def test_progress_is_shown(fresh):
 def test_stored_results_are_shown_at_once_and_marked_as_such_in_the_code(toy):
     panel = dn.panels.disc(toy)
     assert panel.features.table.page["all"] == 250
+    assert 'dn.tl.disc(adata, "condition", n_components=3, n_clusters=3)' in panel.code
+    assert "dn.tl.meta_features(adata)" in panel.code
+    assert len(panel.pictures["Significance"].png) > 1000
+
+
+def test_results_whose_call_cannot_be_written_are_marked_as_such_in_the_code(fresh):
+    mask = np.arange(fresh.n_vars) < 200
+    dn.tl.disc(fresh, "condition", mask_var=mask, n_components=2)
+    panel = dn.panels.disc(fresh)
     assert '# stored before this panel was opened, and not made by these lines: "disc"' in panel.code
     assert "dn.tl.disc(" not in panel.code
-    assert len(panel.pictures["Significance"].png) > 1000
 
 
 def test_before_a_run_the_panel_is_empty(fresh):

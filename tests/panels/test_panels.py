@@ -41,9 +41,7 @@ def test_disc_prints_the_question_that_its_results_answer(fresh, run):
 
 def test_disc_folds_away_what_follows_from_the_question(fresh):
     panel = dn.panels.disc(fresh)
-    settings, folded = panel.children[1], panel.children[2]
-    assert folded.get_title(0) == "More settings"
-    assert folded.selected_index is None
+    settings, folded = panel.children[1], panel.advanced
     for name in ("standardize", "null", "min_obs"):
         assert panel.controls[name].value == "auto"
         assert panel.controls[name].widget in folded.children[0].children
@@ -51,7 +49,7 @@ def test_disc_folds_away_what_follows_from_the_question(fresh):
 
 
 def test_disc_shows_the_evidence_for_groups(adata, run):
-    panel = run(dn.panels.disc(adata, "condition"))
+    panel = run(dn.panels.disc(adata, "condition", sample_key=None))
     assert "stim: 1 group is named, p = " in panel.evidence.value
     assert "ctrl: no group is named: σ is not larger than chance explains" in panel.evidence.value
     assert any(line.startswith("stim: 1 group is named") for line in panel.summary())
@@ -88,7 +86,7 @@ def test_what_the_map_shows_is_in_the_code(toy):
     panel.features.color.put(("var", "truth_A"))
     assert 'dn.pl.disc_embedding(adata, group="A", components=(3, 2), color="truth_A")' in panel.code
     panel.features.x.put(("result", "score"))
-    assert "components" not in panel.code
+    assert "components=(" not in panel.code
     assert panel.features.map.axes == ["score", "vector_2"]
 
 
@@ -314,7 +312,9 @@ def test_results_of_an_earlier_call_are_shown_in_a_dark_theme_too(name, positive
     panel.status.dark = True
     assert panel.features.dark
     assert panel.features.table.page["all"] == 40
-    assert "# stored before this panel was opened" in panel.code
+    made = {"compare": "disc", "informed": "informed_distance"}.get(name, name)
+    assert f"dn.tl.{made}(adata" in panel.code, "what is stored is enough to repeat it"
+    assert panel.changed_settings() == []
     panel.features.select(positive.var_names[:2])
     panel.features.save()
     assert 'adata.var["selected"] = adata.var_names.isin(' in panel.code

@@ -26,6 +26,7 @@ WITHOUT_AX = {
     "feature_brain",
     "feature_diffmap",
     "informed_covariance",
+    "network",
 }
 PACKAGE = Path(dn.__file__).parent
 FILES = sorted([*PACKAGE.glob("pl/*.py"), *PACKAGE.glob("panels/*.py")])
@@ -80,6 +81,7 @@ OWN_MEANING = {
     ("feature_diffmap", "key"),
     ("feature_image", "group"),
     ("feature_image", "key"),
+    ("network", "group"),
     ("scorecard", "group"),
 }
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from diffnb.core.scorecard import KINDS, ScorecardOptions, fit_scorecard
+from diffnb.core.scorecard import KINDS, fit_scorecard
 from diffnb.get._scorecard import scorecard as read
 from diffnb.tl._scorecard import scorecard
 
@@ -36,7 +36,7 @@ def assert_unchanged(adata, before):
 def test_stores_what_the_numerics_give_the_later_condition_against_the_earlier(rng):
     adata = make(rng)
     assert scorecard(adata, "condition") is None
-    expected = fit_scorecard(adata.X[40:], adata.X[:40], ScorecardOptions())
+    expected = fit_scorecard(adata.X[40:], adata.X[:40])
     table = read(adata)
     assert set(table["group"]) == {"b"}
     assert set(table["reference"]) == {"a"}
@@ -125,11 +125,11 @@ def test_samples_become_the_unit(rng):
     adata = make(rng)
     scorecard(adata, "condition", sample_key="sample")
     codes = pd.factorize(adata.obs["sample"], sort=True)[0]
-    expected = fit_scorecard(adata.X[40:], adata.X[:40], ScorecardOptions(), samples=(codes[40:], codes[:40]))
+    expected = fit_scorecard(adata.X[40:], adata.X[:40], samples=(codes[40:], codes[:40]))
     np.testing.assert_array_equal(read(adata)["mean_pval"], expected.pval[:, 0])
     scorecard(adata, "condition", sample_key="donor", key_added="paired")
     codes = adata.obs["donor"].to_numpy()
-    expected = fit_scorecard(adata.X[40:], adata.X[:40], ScorecardOptions(), samples=(codes[40:], codes[:40]))
+    expected = fit_scorecard(adata.X[40:], adata.X[:40], samples=(codes[40:], codes[:40]))
     np.testing.assert_array_equal(read(adata, key="paired")["connectivity_pval"], expected.pval[:, 3])
 
 

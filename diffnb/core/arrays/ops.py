@@ -175,13 +175,13 @@ def count_not_finite(x: Matrix, /) -> Ints:
 
 
 def column_range(x: Matrix, /) -> tuple[Floats, Floats]:
-    """Smallest and largest value of every column."""
+    """Smallest and largest value of every column, in float64, where differences of integers do not overflow."""
     if isinstance(x, Chunked):
         summary = column_summaries([x])[0]
         return summary.low, summary.high
     if sp.issparse(x):
         return _flat(x.min(axis=0)), _flat(x.max(axis=0))
-    return np.min(x, axis=0), np.max(x, axis=0)
+    return _flat(np.min(x, axis=0)), _flat(np.max(x, axis=0))
 
 
 def mean_and_variance(x: Matrix, /) -> tuple[Floats, Floats]:

@@ -278,26 +278,43 @@ def _intercept(n: int, covariates: Floats | None = None) -> tuple[float, Floats,
     return float(1 / np.sum(weights**2)), weights, basis[:, columns.shape[1] :].T
 
 
-def _quadratic(products: Floats, contrasts: Floats) -> Floats:
-    return np.asarray(contrasts @ products @ contrasts.T)
-
-
 def _directions(products: Floats, dfs: Sequence[int], variances: Floats) -> Floats:
     """Effective number of independent directions of every feature, at most that of all features together.
 
-    Its inverse is the mean squared cosine between contrasts within conditions, weighted by their lengths.
+    Its inverse is the mean squared cosine between contrasts within conditions, weighted by their lengths, on average
+    over all orthonormal contrasts: the order of samples changes nothing.
     """
-    variance = [v[:, None].repeat(n, axis=1) for v, n in zip(variances, dfs, strict=True)]
-    scale = np.concatenate(variance, axis=1)  # of each contrast, so that conditions have equal weight
-    known = (scale > 0).all(axis=1)
-    first, second = np.triu_indices(scale.shape[1], 1)
-    if not first.size or not known.any():
+    known = (variances > 0).all(axis=0)
+    if sum(dfs) < 2 or not known.any():
         return np.ones(len(products))
-    both = scale[known][:, first] * scale[known][:, second]
-    squares = np.einsum("jmm->jm", products[known])
-    angles = np.sum(products[known][:, first, second] ** 2 / both, axis=1)
-    lengths = np.sum(squares[:, first] * squares[:, second] / both, axis=1)
+    angles, lengths = _squared_cosines(products[known], dfs, variances[:, known])
     of_all = angles.sum() / lengths.sum()
     cosine = np.full(len(products), of_all)
     cosine[known] = np.maximum(angles / np.where(lengths > 0, lengths, np.inf), of_all)
     return np.asarray(1 / np.clip(cosine, 1e-9, 1.0))
+
+
+def _squared_cosines(products: Floats, dfs: Sequence[int], variances: Floats) -> tuple[Floats, Floats]:
+    """Sum squared products of different contrasts, and products of their squared lengths, over all pairs.
+
+    Each pair is weighted by the inverse variances of its strata, so that conditions have equal weight.
+    """
+    angles, lengths = np.zeros((2, len(products)))
+    ends = np.cumsum(dfs)
+    strata = [slice(end - df, end) for df, end in zip(dfs, ends, strict=True)]
+    traces = [np.trace(products[:, own, own], axis1=1, axis2=2) for own in strata]
+    for i, (own, df) in enumerate(zip(strata, dfs, strict=True)):
+        if df > 1:  # expected products of two rows of a random rotation of the contrasts
+            squares = np.sum(products[:, own, own] ** 2, axis=(1, 2))
+            angle = (df * squares - traces[i] ** 2) / (2 * (df + 2))
+            angles += angle / variances[i] ** 2
+            lengths += ((df - 1) * squares / 2 - (df + 1) * angle) / variances[i] ** 2
+        for k in range(i):
+            weight = 1 / (variances[i] * variances[k])
+            angles += np.sum(products[:, own, strata[k]] ** 2, axis=(1, 2)) * weight
+            lengths += traces[i] * traces[k] * weight
+    return angles, lengths
+
+
+def _quadratic(products: Floats, contrasts: Floats) -> Floats:
+    return np.asarray(contrasts @ products @ contrasts.T)

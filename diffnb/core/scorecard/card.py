@@ -31,14 +31,6 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class ScorecardOptions:
-    """What a user asks for."""
-
-    #: seed of the folds in which correlations are compared
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class ScorecardSettings:
     """What the tests used, as the data decided it."""
 
@@ -66,7 +58,6 @@ class ScorecardFit:
 def fit_scorecard(
     group: Matrix,
     reference: Matrix,
-    options: ScorecardOptions,
     /,
     *,
     samples: tuple[Ints, Ints] | Design | None = None,
@@ -82,7 +73,7 @@ def fit_scorecard(
     """
     with thread_limits(group.shape[1], n_jobs):
         if samples is None:
-            return _compare_observations(group, reference, options, covariates, counts, n_jobs)
+            return _compare_observations(group, reference, covariates, counts, n_jobs)
         units = samples if isinstance(samples, Design) else design(*samples)
         if covariates is not None:
             group, reference, units = _without_covariates(group, reference, units, covariates)
@@ -92,7 +83,6 @@ def fit_scorecard(
 def _compare_observations(
     group: Matrix,
     reference: Matrix,
-    options: ScorecardOptions,
     covariates: tuple[Floats, Floats] | None,
     counts: BothCounts | None,
     n_jobs: int | None,
@@ -106,10 +96,10 @@ def _compare_observations(
     group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
     marginal = marginal_tests(group, reference, compare=compare, n_jobs=n_jobs)
     if counts is not None:
-        connected = connectivity_test_of_counts(*counts, seed=options.seed, n_jobs=n_jobs)
+        connected = connectivity_test_of_counts(*counts, n_jobs=n_jobs)
     else:
         related = related if covariates is not None else (group, reference)
-        connected = connectivity_test(*related, seed=options.seed, n_covariates=n_columns, n_jobs=n_jobs)
+        connected = connectivity_test(*related, n_covariates=n_columns, n_jobs=n_jobs)
     n_units = int(group.shape[0]), int(reference.shape[0])
     return _card(marginal, connected, ScorecardSettings(n_units, paired=False, n_folds=connected.n_folds))
 

@@ -1,10 +1,10 @@
 """Shift in connectivity: whether the correlations of a feature with all others differ between two conditions.
 
-Observations of each condition are split at random into folds of equal size, and the Fisher z of every pair of
-features is computed in every fold. A balanced contrast of the folds between conditions is the difference in z;
-contrasts within conditions are made of the same numbers, have the same variance and contain no difference. Some of
-them estimate the variance of a pair, the others enter the same statistic and form its null distribution. Nothing
-is assumed of the marginal distributions or of the correlations among features.
+Observations of each condition are split into folds of equal size, at random but by their own values (see `folds`),
+and the Fisher z of every pair of features is computed in every fold. A balanced contrast of the folds between
+conditions is the difference in z; contrasts within conditions are made of the same numbers, have the same variance
+and contain no difference. Some of them estimate the variance of a pair, the others enter the same statistic and form
+its null distribution. Nothing is assumed of the marginal distributions or of the correlations among features.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from scipy import special
 from scipy.linalg import hadamard
 
 from ..arrays.ops import column_summaries, take_columns
-from ..runtime.seeds import generator
 from ..stats.tails import null_sample_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
 from .columnwise import with_fast_columns
 from .correlation_blocks import RowGroups
 from .count_blocks import AnyGroups, sum_over_groups
+from .folds import content_order, random_folds
 from .marginal import FeatureTest
 
 #: observations that a condition needs for its correlations to be compared
@@ -56,7 +56,7 @@ class ConnectivityTest(FeatureTest):
 
 
 def connectivity_test(
-    group: Matrix, reference: Matrix, /, *, seed: int = 0, n_covariates: int = 0, n_jobs: int | None = None
+    group: Matrix, reference: Matrix, /, *, n_covariates: int = 0, n_jobs: int | None = None
 ) -> ConnectivityTest:
     """Test for every feature whether its correlations with all others differ between two conditions.
 
@@ -77,7 +77,8 @@ def connectivity_test(
     if n_folds:
         kept = [take_columns(with_fast_columns(x), varies) for x in (group, reference)]
         in_folds = partial(RowGroups, lost=n_covariates / n_folds)
-        stat[varies], pval[varies] = compare_over_folds(kept, in_folds, n_folds, seed, n_jobs)
+        orders = [content_order(x) for x in kept]
+        stat[varies], pval[varies] = compare_over_folds(kept, orders, in_folds, n_folds, n_jobs)
     return ConnectivityTest(stat, pval, n_folds)
 
 
@@ -99,17 +100,16 @@ def n_folds_for(n_obs: int, n_features: int, /) -> int:
 
 def compare_over_folds(
     matrices: Sequence[Matrix],
+    orders: Sequence[Ints],
     in_folds: Callable[[Matrix, Sequence[Ints]], AnyGroups],
     n_folds: int,
-    seed: int,
     n_jobs: int | None,
     /,
 ) -> tuple[Floats, Floats]:
-    """Statistic and p-value from random folds; all draws but the first only add null values."""
-    rng = generator(seed, "folds")
+    """Statistic and p-value from folds of ordered observations; all draws but the first only add null values."""
     draws = []
-    for _ in range(_n_fold_draws(matrices[0].shape[1], n_folds)):
-        folds = [in_folds(x, np.array_split(rng.permutation(x.shape[0]), n_folds)) for x in matrices]
+    for draw in range(_n_fold_draws(matrices[0].shape[1], n_folds)):
+        folds = [in_folds(x, random_folds(order, n_folds, draw)) for x, order in zip(matrices, orders, strict=True)]
         draws.append(_excess(folds, n_jobs))
     observed = draws[0][:, 0]
     null = np.concatenate([excess[:, 1:].reshape(len(excess), -1) for excess in draws], axis=1)

@@ -65,9 +65,13 @@ def sum_over_correlation_blocks(
         np.clip(correlations, -limit, limit, out=correlations)
         return work(np.arctanh(correlations, out=correlations), diagonal)
 
+    return sum_over_blocks(correlations_by_block(conditions), add, conditions[0].matrix.shape[1], n_jobs=n_jobs)
+
+
+def correlations_by_block(conditions: Sequence[RowGroups], /) -> Iterator[tuple[Correlate, list[BlockPair]]]:
+    """Iterate over the blocks on and above the diagonal, and how to correlate the features of each in all groups."""
     is_read = isinstance(conditions[0].matrix, Chunked)
-    source = _correlations_read(conditions) if is_read else _correlations_in_memory(conditions)
-    return sum_over_blocks(source, add, conditions[0].matrix.shape[1], n_jobs=n_jobs)
+    return _correlations_read(conditions) if is_read else _correlations_in_memory(conditions)
 
 
 def sum_over_blocks(

@@ -12,6 +12,7 @@ from ..typing import Bools, Floats, Ints
 from .by_sample import Design, compare_vectors, inner_products
 from .connectivity import ConnectivityTest, compare_over_folds, n_folds_for
 from .count_blocks import CountGroups, sum_over_count_blocks
+from .folds import content_order
 from .marginal import FeatureTest
 
 
@@ -31,9 +32,7 @@ class _Condition:
         return CountGroups.of(self.counts, rows, self.damping, self.variance)
 
 
-def connectivity_test_of_counts(
-    group: Counts, reference: Counts, /, *, seed: int = 0, n_jobs: int | None = None
-) -> ConnectivityTest:
+def connectivity_test_of_counts(group: Counts, reference: Counts, /, *, n_jobs: int | None = None) -> ConnectivityTest:
     """Test for every feature whether its corrected correlations with all others differ between two conditions.
 
     The test is that of `connectivity_test`, with corrected correlations over their standard error in place of Fisher z.
@@ -50,7 +49,8 @@ def connectivity_test_of_counts(
     conditions = [
         _Condition(x.columns(kept), damping[kept], variance[kept]) for x, variance in zip(both, variances, strict=True)
     ]
-    tested = FeatureTest(*compare_over_folds(conditions, _Condition.in_folds, n_folds, seed, n_jobs))
+    orders = [content_order(condition.counts.matrix, condition.counts.size) for condition in conditions]
+    tested = FeatureTest(*compare_over_folds(conditions, orders, _Condition.in_folds, n_folds, n_jobs))
     return ConnectivityTest(*_expanded(tested, varies), n_folds)
 
 

@@ -5,6 +5,7 @@
 import { append } from './shared/dom.js';
 import { listen, save } from './shared/model.js';
 import { backgroundLuminance, onThemeChange } from './shared/theme.js';
+import { keepDescribed } from './tooltips.js';
 
 /** The frame is in the page, and styled, this long after the view is made. */
 const FIRST_THEME_CHECK_MS = 50;
@@ -112,10 +113,16 @@ function render(view) {
   const show = () => update(view, parts);
   const report = () => reportTheme(view);
   show();
-  const firstCheck = setTimeout(report, FIRST_THEME_CHECK_MS);
+  let stopDescribing = () => {};
+  const firstCheck = setTimeout(() => {
+    report();
+    const panel = el.closest('.diffnb-panel');
+    stopDescribing = panel ? keepDescribed(panel, () => model.get('tooltips')) : stopDescribing;
+  }, FIRST_THEME_CHECK_MS);
   const traits = ['state', 'message', 'notes', 'details', 'step', 'done', 'total'];
   const cleanups = [
     () => clearTimeout(firstCheck),
+    () => stopDescribing(),
     onThemeChange(report),
     hideStaticPicture(model.get('mark')),
     listen(model, Object.fromEntries(traits.map(trait => [`change:${trait}`, show])))

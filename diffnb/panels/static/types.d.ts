@@ -52,5 +52,6 @@ export interface StatusTraits {
   done: number;
   total: number;
   mark: string;
+  tooltips: Readonly<Record<string, string>>;
   dark: boolean;
 }

@@ -31,3 +31,18 @@ def test_a_limit_ends_with_its_block_even_after_an_error():
 def test_too_little_memory_is_refused():
     with pytest.raises(ValueError, match="memory=3 is below 1024 bytes"):
         budget.set_memory(3)
+
+
+def test_the_memory_of_the_machine_is_the_smallest_limit(monkeypatch, tmp_path):
+    limit = tmp_path / "memory.max"
+    limit.write_text("12345678\n")
+    monkeypatch.setattr(budget, "_LIMIT_FILES", (limit, tmp_path / "absent"))
+    assert budget.machine_bytes.__wrapped__() == 12345678
+    limit.write_text("max\n")
+    assert budget.machine_bytes.__wrapped__() == budget._physical_bytes()
+
+
+def test_a_system_that_does_not_tell_its_memory_limits_nothing(monkeypatch):
+    monkeypatch.delattr("os.sysconf")
+    monkeypatch.setattr(budget, "_LIMIT_FILES", ())
+    assert budget.machine_bytes.__wrapped__() is None

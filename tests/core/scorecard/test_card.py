@@ -7,7 +7,7 @@ import pytest
 
 from diffnb.core.runtime.threads import n_workers
 from diffnb.core.scorecard import card as module
-from diffnb.core.scorecard.card import KINDS, ScorecardOptions, ScorecardSettings, dominant_kind, fit_scorecard
+from diffnb.core.scorecard.card import KINDS, ScorecardSettings, dominant_kind, fit_scorecard
 from diffnb.core.stats.pvalues import adjusted
 
 
@@ -25,7 +25,7 @@ def planted():
     connect(reference, slice(40, 80))
     group[:, 80:110] += 0.3
     group[:, 110:130] *= 1.5
-    return fit_scorecard(group, reference, ScorecardOptions())
+    return fit_scorecard(group, reference)
 
 
 def auroc(scores, others):
@@ -65,7 +65,7 @@ def test_no_p_value_is_zero_however_large_the_difference(rng):
     group = 1e6 + 1e3 * rng.normal(size=(300, 60))
     group[:, :30] = rng.normal(size=(300, 1)) + 1e-6 * group[:, :30]
     for samples in (None, (np.repeat(np.arange(3), 100), np.repeat(np.arange(3, 6), 100))):
-        fit = fit_scorecard(group, reference, ScorecardOptions(), samples=samples)
+        fit = fit_scorecard(group, reference, samples=samples)
         assert (fit.pval > 0).all()
         assert (fit.pval_adj > 0).all()
 
@@ -89,7 +89,7 @@ def test_the_kind_is_that_of_the_smallest_adjusted_p_value(pval_adj, stat, kind)
 def test_samples_may_be_given_as_codes(rng):
     x, y = rng.normal(size=(2, 60, 8))
     codes = np.repeat(np.arange(3), 20)
-    fit = fit_scorecard(x, y, ScorecardOptions(), samples=(codes, codes + 3))
+    fit = fit_scorecard(x, y, samples=(codes, codes + 3))
     assert fit.pval.shape == (8, 4)
     assert np.isfinite(fit.pval).all()
 
@@ -97,25 +97,39 @@ def test_samples_may_be_given_as_codes(rng):
 def test_settings_are_what_the_data_decided(rng):
     x, y = rng.normal(size=(50, 8)), rng.normal(size=(200, 8))
     codes = np.repeat(np.arange(2), 25), np.repeat(np.arange(4), 50)
-    options = ScorecardOptions()
-    assert fit_scorecard(x, y, options).settings == ScorecardSettings((50, 200), paired=False, n_folds=4)
-    assert fit_scorecard(x[:6], y, options).settings.n_folds == 0
-    assert fit_scorecard(x, y, options, samples=codes).settings == ScorecardSettings((2, 2), paired=True, n_folds=0)
+    assert fit_scorecard(x, y).settings == ScorecardSettings((50, 200), paired=False, n_folds=4)
+    assert fit_scorecard(x[:6], y).settings.n_folds == 0
+    assert fit_scorecard(x, y, samples=codes).settings == ScorecardSettings((2, 2), paired=True, n_folds=0)
 
 
-def test_the_seed_draws_other_folds_and_changes_no_marginal_test(rng):
-    x, y = rng.normal(size=(2, 60, 20))
-    first, same, other = (fit_scorecard(x, y, ScorecardOptions(seed)) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(first.pval, same.pval)
-    np.testing.assert_array_equal(first.pval[:, :3], other.pval[:, :3])
-    assert not np.array_equal(first.pval[:, 3], other.pval[:, 3])
+@pytest.mark.parametrize("n_obs", [(60, 90), (12, 40)])
+def test_the_order_of_rows_changes_nothing_and_that_of_conditions_only_signs(n_obs, rng):
+    x, y = (rng.poisson(1.5, size=(n, 25)).astype(float) for n in n_obs)
+    fit = fit_scorecard(x, y)
+    shuffled = fit_scorecard(rng.permutation(x), rng.permutation(y))
+    np.testing.assert_allclose(shuffled.pval, fit.pval, rtol=1e-8)
+    np.testing.assert_allclose(shuffled.stat, fit.stat, rtol=1e-8, atol=1e-8)
+    swapped = fit_scorecard(y, x)
+    np.testing.assert_allclose(swapped.pval, fit.pval, rtol=1e-8)
+    np.testing.assert_allclose(np.abs(swapped.stat), np.abs(fit.stat), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_the_order_and_the_names_of_samples_change_nothing(paired, rng):
+    x, y = rng.normal(size=(2, 100, 12)) + rng.normal(size=(1, 100, 1))
+    codes = np.repeat(np.arange(5), 20)
+    fit = fit_scorecard(x, y, samples=(codes, codes + 5 * (not paired)))
+    renamed, order = rng.permutation(5), rng.permutation(100)
+    other = fit_scorecard(y[order], x[::-1], samples=(renamed[codes][order], renamed[codes][::-1] + 5 * (not paired)))
+    np.testing.assert_allclose(other.pval, fit.pval, rtol=1e-8)
+    np.testing.assert_allclose(np.abs(other.stat), np.abs(fit.stat), rtol=1e-8, atol=1e-8)
 
 
 def test_one_job_is_one_thread(rng, monkeypatch):
     seen = []
     tests = module.marginal_tests
     monkeypatch.setattr(module, "marginal_tests", lambda *x, **o: seen.append(n_workers()) or tests(*x, **o))
-    fit_scorecard(*rng.normal(size=(2, 20, 4)), ScorecardOptions(), n_jobs=1)
+    fit_scorecard(*rng.normal(size=(2, 20, 4)), n_jobs=1)
     assert seen == [1]
 
 
@@ -137,9 +151,9 @@ def test_covariates_hold_the_level_of_every_kind(n_samples):
     rejected, without = [], []
     for seed in range(12):
         (x, y), z, codes = confounded(np.random.default_rng(seed), n_samples=n_samples)
-        fit = fit_scorecard(x, y, ScorecardOptions(seed), samples=codes, covariates=tuple(z))
+        fit = fit_scorecard(x, y, samples=codes, covariates=tuple(z))
         rejected.append(np.mean(fit.pval < 0.05, axis=0))
-        without.append(np.mean(fit_scorecard(x, y, ScorecardOptions(seed), samples=codes).pval < 0.05, axis=0))
+        without.append(np.mean(fit_scorecard(x, y, samples=codes).pval < 0.05, axis=0))
     assert np.all(np.mean(rejected, axis=0) < 0.1)  # of 360 tests each, more would come up once in 10,000 times
     assert np.mean(without, axis=0)[0] > 0.3
 
@@ -148,7 +162,7 @@ def test_covariates_of_samples_and_of_observations_go_together(rng):
     (x, y), z, codes = confounded(rng, n_samples=6)
     age = rng.normal(size=12)
     both = tuple(np.column_stack([own, age[c]]) for own, c in zip(z, codes, strict=True))
-    fit = fit_scorecard(x, y, ScorecardOptions(), samples=codes, covariates=both)
-    alone = fit_scorecard(x, y, ScorecardOptions(), samples=codes, covariates=tuple(z))
+    fit = fit_scorecard(x, y, samples=codes, covariates=both)
+    alone = fit_scorecard(x, y, samples=codes, covariates=tuple(z))
     assert np.isfinite(fit.pval).all()
     assert not np.allclose(fit.pval, alone.pval)

@@ -1,0 +1,47 @@
+"""The lines above the results: tested or not, by which units, with which settings, and what to mind."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import ipywidgets as widgets
+
+Kind = Literal["good", "mind", "plain"]
+#: what a line begins with, so that its kind is not told by colour alone
+_SIGNS = {"good": "✓", "mind": "!", "plain": "·"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence and what it means for the reader."""
+
+    kind: Kind
+    text: str
+
+
+class Banner(widgets.HTML):  # type: ignore[misc, unused-ignore]
+    """Lines about the results on screen; takes no space where there are none."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_class("diffnb-banner")
+        self.show([])
+
+    def show(self, lines: Sequence[Line], /) -> None:
+        """Replace the lines."""
+        self.lines = list(lines)
+        items = "".join(
+            f'<li class="diffnb-{line.kind}"><span aria-hidden="true">{_SIGNS[line.kind]}</span>'
+            f"<span>{html.escape(line.text)}</span></li>"
+            for line in lines
+        )
+        self.value = f'<ul role="status">{items}</ul>' if items else ""
+        self.layout.display = None if items else "none"
+
+    @property
+    def texts(self) -> list[str]:
+        """The sentences alone."""
+        return [line.text for line in self.lines]
