@@ -59,3 +59,14 @@ def test_a_penalty_that_is_searched_needs_a_number_of_features():
     with pytest.raises(ValueError, match="penalty='warm' finds the penalty for a number of features: give n_features"):
         options.dufs_options(changed(DUFS, penalty="warm"), 50, 10)
     assert options.dufs_options(changed(DUFS, penalty="warm", n_features=3), 50, 10).penalty == "warm"
+
+
+@pytest.mark.parametrize(("batch_size", "n_obs", "used"), [("auto", 1000, 1000), ("auto", 1001, 500), (200, 100, 100)])
+def test_batches_are_taken_beyond_a_thousand_observations(batch_size, n_obs, used):
+    assert options.dufs_options(changed(DUFS, batch_size=batch_size), n_obs, 10).batch_size == used
+
+
+def test_components_that_cannot_be_reached_are_reported():
+    with pytest.warns(UserWarning, match="n_components=7: 5 features have 4 differential vectors at most"):
+        found = options.disc_options(changed(DISC, n_components=7), ["a", "b"], 5)
+    assert found.disc.n_components == 4

@@ -94,12 +94,6 @@ def test_scanpy_takes_the_selection_as_a_mask(moons):
     assert not loadings[2:].any()
 
 
-def test_batches_are_taken_beyond_a_thousand_observations():
-    assert _dufs._batch("auto", 1000) == 1000
-    assert _dufs._batch("auto", 1001) == 500
-    assert _dufs._batch(200, 100) == 100
-
-
 def test_the_penalty_that_was_used_is_stored(moons):
     dn.tl.dufs(moons, penalty=0.5, n_features=2, **QUICK)
     assert moons.uns["dufs"]["penalty"] > 0
