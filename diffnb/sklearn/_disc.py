@@ -72,19 +72,19 @@ class DiSC(TransformerMixin, Estimator):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : array of shape `(n_classes,)`
         The conditions, in the order of all results.
-    vectors_ : array of shape (n_classes, n_features_in_, n_components)
+    vectors_ : array of shape `(n_classes, n_features_in_, n_components)`
         Differential vectors, 0 for excluded features.
-    sigma_ : array of shape (n_classes, n_components)
+    sigma_ : array of shape `(n_classes, n_components)`
         Their singular values.
-    labels_ : array of shape (n_classes, n_features_in_)
+    labels_ : array of shape `(n_classes, n_features_in_)`
         Group of every feature: 0 is the background, −1 an excluded feature.
-    scores_ : array of shape (n_classes, n_features_in_)
+    scores_ : array of shape `(n_classes, n_features_in_)`
         How far out a feature lies in the leading vectors.
-    pvalues_ : array of shape (n_classes, n_components)
+    pvalues_ : array of shape `(n_classes, n_components)`
         p-values of `sigma_`, NaN without permutations.
-    stability_ : array of shape (n_classes, n_features_in_)
+    stability_ : array of shape `(n_classes, n_features_in_)`
         Share of bootstrap draws in which a feature stays in its group; NaN without draws.
 
     Examples

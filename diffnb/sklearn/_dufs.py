@@ -62,13 +62,13 @@ class DUFS(SelectorMixin, Estimator):
 
     Attributes
     ----------
-    gates_ : array of shape (n_features_in_,)
+    gates_ : array of shape `(n_features_in_,)`
         Gate of every feature, between 0 and 1.
-    mu_ : array of shape (n_features_in_,)
+    mu_ : array of shape `(n_features_in_,)`
         What the gates follow, which orders those that are wide open; −∞ for constant features.
-    support_ : array of shape (n_features_in_,)
+    support_ : array of shape `(n_features_in_,)`
         Which features are selected.
-    loss_ : array of shape (n_iter_,)
+    loss_ : array of shape `(n_iter_,)`
         Loss in every step.
     scale_ : float
         Scale of the kernel that was used.

@@ -49,15 +49,15 @@ class InformedDistance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
 
     Attributes
     ----------
-    components_ : array of shape (n_components_, n_features_in_)
+    components_ : array of shape `(n_components_, n_features_in_)`
         Rows of Wᵀ, 0 for constant features.
-    eigenvalues_ : array of shape (n_components_,)
+    eigenvalues_ : array of shape `(n_components_,)`
         Variances that were divided by.
-    labels_ : array of shape (n_features_in_,)
+    labels_ : array of shape `(n_features_in_,)`
         Cluster of every feature, −1 for constant ones; all 0 with `informed=False`.
     n_components_, n_clusters_ : int
         What was chosen; no clusters with `informed=False`.
-    embedding_ : array of shape (n_samples, n_components_)
+    embedding_ : array of shape `(n_samples, n_components_)`
         Coordinates of the fitted observations.
 
     Examples

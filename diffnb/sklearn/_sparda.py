@@ -51,21 +51,21 @@ class SPARDA(TransformerMixin, Estimator):
 
     Attributes
     ----------
-    classes_ : array of shape (n_classes,)
+    classes_ : array of shape `(n_classes,)`
         The classes.
-    components_ : array of shape (n_directions, n_features_in_)
+    components_ : array of shape `(n_directions, n_features_in_)`
         Directions of unit length, with zeros for features that are not selected.
-    objectives_ : array of shape (n_directions,)
+    objectives_ : array of shape `(n_directions,)`
         Divergence along each direction.
-    n_selected_ : array of shape (n_directions,)
+    n_selected_ : array of shape `(n_directions,)`
         Number of features of each direction.
-    pvalues_ : array of shape (n_directions,)
+    pvalues_ : array of shape `(n_directions,)`
         NaN without permutations.
-    certificates_ : array of shape (n_directions,)
+    certificates_ : array of shape `(n_directions,)`
         Upper bound of the objective over the objective; NaN unless asked for.
-    weights_ : array of shape (n_directions, n_features_in_)
+    weights_ : array of shape `(n_directions, n_features_in_)`
         What observations, as they are, are multiplied with; `offsets_` is subtracted from the products.
-    offsets_ : array of shape (n_directions,)
+    offsets_ : array of shape `(n_directions,)`
         See `weights_`.
 
     Examples

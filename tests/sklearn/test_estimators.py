@@ -178,7 +178,7 @@ class TestRefuses:
             (DUFS(gates="open"), "gates='open' is not an option"),
             (InformedDistance(n_clusters="gap"), "n_clusters='gap' is not an option"),
             (InformedDistance(n_clusters=9), "n_clusters=9 must be between 1 and 5"),
-            (DUFS(random_state=-1), "random_state=-1 must be at least 0"),
+            (DUFS(random_state=-1), "random_state=-1 must be between 0 and"),
         ],
         ids=lambda value: str(value)[:30],
     )
