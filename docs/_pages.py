@@ -30,7 +30,7 @@ ROOT_PAGES = {
     "CODE_OF_CONDUCT.md": "code_of_conduct",
     "CITATION.cff": "citing",
 }
-SUBPACKAGES = ("pp", "tl", "get", "pl", "panels", "datasets", "sklearn")
+SUBPACKAGES = ("pp", "tl", "get", "pl", "panels", "report", "datasets", "sklearn")
 #: the methods of a panel, below the list of functions that open one
 PANEL = [
     "",

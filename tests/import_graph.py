@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "diffnb"
 
-METHODS = frozenset({"disc", "sparda", "scorecard", "dufs", "mahalanobis"})
+METHODS = frozenset({"disc", "sparda", "scorecard", "dufs", "mahalanobis", "preservation"})
 #: subpackages of core that each subpackage of core may import, besides itself and `core.typing`
 ALLOWED_IN_CORE: Mapping[str, frozenset[str]] = {
     "runtime": frozenset(),
@@ -26,7 +26,8 @@ ALLOWED_ABOVE_CORE: Mapping[str, frozenset[str]] = {
     "tl": frozenset({"get"}),
     "pl": frozenset({"get"}),
     "datasets": frozenset(),
-    "panels": frozenset({"tl", "get", "pl"}),
+    "report": frozenset({"get", "pl"}),
+    "panels": frozenset({"tl", "get", "pl", "report"}),
     "sklearn": frozenset(),
 }
 #: parts outside core that know arrays only, and no AnnData

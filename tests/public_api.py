@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import diffnb as dn
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
-SUBPACKAGES = ("datasets", "get", "panels", "pl", "pp", "sklearn", "tl")
+SUBPACKAGES = ("datasets", "get", "panels", "pl", "pp", "report", "sklearn", "tl")
 
 
 def signatures() -> Iterator[str]:

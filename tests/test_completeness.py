@@ -15,15 +15,22 @@ ROOT = Path(__file__).resolve().parent.parent
 NO_PAGES = {"_build", "api", "generated", "jupyter_execute", "project"}
 
 BASELINE = "a method that DiSC is compared with, not one to start from"
+TWO_DATA_SETS = "needs a second data set, which a panel of one AnnData does not have"
 #: what a method does without, and why
 EXEMPT = {
     ("diverse_features", "sidebar"): "the panel of DUFS offers it",
+    ("enrich", "panel"): "needs gene sets, which only the user has",
+    ("enrich", "sidebar"): "needs gene sets, which only the user has",
     ("feature_change", "panel"): BASELINE,
     ("feature_change", "sidebar"): BASELINE,
     ("feature_diffmap", "panel"): BASELINE,
     ("feature_diffmap", "sidebar"): BASELINE,
     ("laplacian_score", "sidebar"): "the reference of DUFS, shown in its panel",
     ("meta_features", "sidebar"): "a step after DiSC, taken by its panel",
+    ("preservation", "panel"): TWO_DATA_SETS,
+    ("preservation", "sidebar"): TWO_DATA_SETS,
+    ("project", "panel"): TWO_DATA_SETS,
+    ("project", "sidebar"): TWO_DATA_SETS,
     ("pda", "panel"): "SPARDA without a limit on features, which its panel offers",
     ("pda", "sidebar"): "SPARDA without a limit on features",
     ("survival", "panel"): "needs times and events, which only some data have",

@@ -11,7 +11,15 @@ import pytest
 
 import diffnb as dn
 
-SUBPACKAGES = {"pp": dn.pp, "tl": dn.tl, "get": dn.get, "pl": dn.pl, "datasets": dn.datasets, "panels": dn.panels}
+SUBPACKAGES = {
+    "pp": dn.pp,
+    "tl": dn.tl,
+    "get": dn.get,
+    "pl": dn.pl,
+    "datasets": dn.datasets,
+    "panels": dn.panels,
+    "report": dn.report,
+}
 FUNCTIONS = {
     f"{subpackage}.{name}": getattr(module, name)
     for subpackage, module in SUBPACKAGES.items()
@@ -44,13 +52,13 @@ def test_every_argument_is_documented_and_no_other(name):
 @pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.startswith("tl.")])
 def test_tools_take_adata_first_and_share_names(name):
     parameters = inspect.signature(FUNCTIONS[name]).parameters
-    assert next(iter(parameters)) == "adata"
-    if "groupby" in parameters:
+    assert next(iter(parameters)) == {"tl.preservation": "reference", "tl.project": "query"}.get(name, "adata")
+    if "groupby" in parameters and name != "tl.preservation":  # which takes two data sets first
         assert list(parameters)[1] == "groupby"
     assert not set(parameters) & {"seed", "k", "n_pcs", "inplace", "key", "n_perm"} - {"key"}
 
 
-@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.split(".")[0] in ("tl", "get", "pl", "panels")])
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n.split(".")[0] in ("tl", "get", "pl", "panels", "report")])
 def test_all_but_the_first_arguments_are_annotated(name):
     signature = inspect.signature(FUNCTIONS[name])
     assert signature.return_annotation is not inspect.Signature.empty
@@ -137,7 +145,6 @@ def test_panels_load_on_first_use_only():
 
 
 def test_subpackages_are_listed_and_unknown_ones_refused():
-    assert {"pp", "tl", "get", "pl", "datasets", "panels"} <= set(dir(dn))
-    assert "sklearn" in dir(dn)
+    assert {"pp", "tl", "get", "pl", "datasets", "panels", "report", "sklearn"} <= set(dir(dn))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = dn.nonsense

@@ -10,6 +10,7 @@ from ._disc_groups import disc_groups
 from ._disc_replication import disc_replication
 from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
 from ._edges import edges
+from ._enrich import enrich
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
 from ._graph import disc_graph
@@ -24,6 +25,7 @@ from ._informed import (
 )
 from ._meta_features import meta_features
 from ._network import cytoscape, graphml, network
+from ._preservation import preservation, projection
 from ._results import params, results
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
@@ -49,6 +51,7 @@ __all__ = [
     "dufs_summary",
     "dufs_training",
     "edges",
+    "enrich",
     "feature_change",
     "feature_diffmap",
     "gene_sets",
@@ -65,6 +68,8 @@ __all__ = [
     "meta_features",
     "network",
     "params",
+    "preservation",
+    "projection",
     "results",
     "scorecard",
     "sparda",

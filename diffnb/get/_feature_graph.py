@@ -7,7 +7,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import ChangeKeys, DiffmapKeys
-from ._common import entry, labelled, named, ranked
+from ._common import entry, labelled, named, ranked, slot
 from ._docs import documented_reader
 
 
@@ -37,7 +37,7 @@ def feature_diffmap(adata: AnnData, *, key: str = "feature_diffmap") -> pd.DataF
     found = entry(adata, keys)
     groups = [str(group) for group in found["groups"]]
     columns = keys.columns(groups, np.asarray(found["eigenvalues"]).shape[1])
-    return pd.concat([labelled(named(adata, keys.varm, columns[group]), group=group) for group in groups])
+    return pd.concat([labelled(named(adata, keys, columns[group]), group=group) for group in groups])
 
 
 @documented_reader
@@ -65,5 +65,5 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
     """
     keys = ChangeKeys(key)
     entry(adata, keys)
-    change = adata.var[keys.var].to_numpy(dtype=float)
+    change = slot(adata, keys, "var", keys.var).to_numpy(dtype=float)
     return ranked(adata, {"change": change}, -change)

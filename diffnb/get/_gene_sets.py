@@ -34,7 +34,7 @@ def gene_sets(adata: AnnData, *, group: str | None = None, key: str = "disc") ->
     >>> {name: len(features) for name, features in dn.get.gene_sets(adata, group="A").items()}
     {'A1': 25, 'A2': 25}
     """
-    return {name: features for name, _, features in _sets(adata, group, key)}
+    return {name: features for name, _, features in gene_sets_by_condition(adata, group, key)}
 
 
 @documented_reader
@@ -64,14 +64,14 @@ def gmt(adata: AnnData, *, group: str | None = None, key: str = "disc") -> str:
     [['A1', 'DiSC, condition A'], ['A2', 'DiSC, condition A']]
     """
     text = ""
-    for name, condition, features in _sets(adata, group, key):
+    for name, condition, features in gene_sets_by_condition(adata, group, key):
         fields = [name, f"DiSC, condition {condition}", *features]
         text += "\t".join(" ".join(field.split()) for field in fields) + "\n"
     return text
 
 
-def _sets(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, list[str]]]:
-    """Name, condition and features of every group."""
+def gene_sets_by_condition(adata: AnnData, group: str | None, key: str) -> list[tuple[str, str, list[str]]]:
+    """Return name, condition and features of every group."""
     table = disc(adata, group=group, key=key)
     found = []
     for condition, rows in table.groupby("group", sort=False):

@@ -4,22 +4,13 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import ipywidgets as widgets
 
-Kind = Literal["good", "mind", "plain"]
+from ..get._remarks import Remark
+
 #: what a line begins with, so that its kind is not told by colour alone
 _SIGNS = {"good": "✓", "mind": "!", "plain": "·"}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A sentence and what it means for the reader."""
-
-    kind: Kind
-    text: str
 
 
 class Banner(widgets.HTML):  # type: ignore[misc, unused-ignore]
@@ -30,7 +21,7 @@ class Banner(widgets.HTML):  # type: ignore[misc, unused-ignore]
         self.add_class("diffnb-banner")
         self.show([])
 
-    def show(self, lines: Sequence[Line], /) -> None:
+    def show(self, lines: Sequence[Remark], /) -> None:
         """Replace the lines."""
         self.lines = list(lines)
         items = "".join(

@@ -8,11 +8,11 @@ from typing import Any
 import ipywidgets as widgets
 from anndata import AnnData
 
+from .._calls import Call
 from ..get._compare import METHODS
 from ..get._presence import has_key
+from ..get._remarks import Remark, unit_remarks
 from . import _choices as choices
-from ._banner import Line
-from ._calls import Call
 from ._controls import (
     Control,
     dropdown,
@@ -25,7 +25,6 @@ from ._controls import (
 )
 from ._docs import documented_panel
 from ._feature_panel import FeaturePanel
-from ._units import units_of
 
 METHODS_BY_KEY = {f"compare_{key}": method for method, key in METHODS.items()}
 #: separate keys, so that results under the default ones are kept
@@ -99,7 +98,7 @@ class ComparePanel(FeaturePanel):
             if method in wanted
         ]
 
-    def about_results(self) -> list[Line]:
+    def about_results(self) -> list[Remark]:
         """Say which of the methods are tested, and by which units."""
         if not self.has_results():
             return []
@@ -111,17 +110,19 @@ class ComparePanel(FeaturePanel):
             "DiSC": "whether there are groups",
             "rank_genes_groups": "every feature",
         }
-        lines = [Line("plain", "Tested: " + "; ".join(f"{m}, {what}" for m, what in tested.items() if m in made) + ".")]
+        lines = [
+            Remark("plain", "Tested: " + "; ".join(f"{m}, {what}" for m, what in tested.items() if m in made) + ".")
+        ]
         if "SPARDA" in made:
-            lines.append(Line("mind", "The features of SPARDA are ranked, not tested: its own panel tests them."))
+            lines.append(Remark("mind", "The features of SPARDA are ranked, not tested: its own panel tests them."))
         calls = [call for call in made.values() if call is not None and "sample_key" in call.defaults]
-        return [*lines, *(units_of(self.adata, calls[0]) if calls else []), *self._cells_note(made)]
+        return [*lines, *(unit_remarks(self.adata, calls[0]) if calls else []), *self._cells_note(made)]
 
     @staticmethod
-    def _cells_note(made: Mapping[str, Call | None]) -> list[Line]:
+    def _cells_note(made: Mapping[str, Call | None]) -> list[Remark]:
         if "rank_genes_groups" not in made:
             return []
-        return [Line("mind", "rank_genes_groups of scanpy takes single observations as units, always.")]
+        return [Remark("mind", "rank_genes_groups of scanpy takes single observations as units, always.")]
 
     def _selected(self) -> dict[str, Any]:
         return {"group": self.group.value, "n_top": self.controls["n_top"].value, "prefix": COMPARE_PREFIX}

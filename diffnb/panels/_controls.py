@@ -11,7 +11,7 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from ._calls import Call
+from .._calls import Call
 
 #: controls that are no arguments of a tool
 PANEL_CONTROLS = {

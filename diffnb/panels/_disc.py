@@ -9,14 +9,13 @@ import ipywidgets as widgets
 from anndata import AnnData
 
 from .. import get
+from .._calls import Call
 from ..get._annotations import embedding_names, feature_kind
 from ..get._disc_evidence import answered_question, question_of
 from ..get._presence import has_meta_features, meta_features_slot
 from ..pl._observations import BASES
 from ..pl._read import group_colors
 from . import _choices as choices
-from ._banner import Line
-from ._calls import Call
 from ._controls import (
     Control,
     also,
@@ -151,19 +150,6 @@ class DiscPanel(MethodPanel):
     def shown_keys(self) -> list[str]:
         """Return the keys of the results on screen; the settings of the first are restored last."""
         return ["scorecard", self.key]
-
-    def tested(self) -> list[Line]:
-        """Say whether the vectors and groups of each condition are tested."""
-        evidence = get.disc_evidence(self.adata, key=self.key)
-        if evidence["tested"].any():
-            drawn = int(evidence["n_permutations"].max())
-            found = "; ".join(f"{name} p = {p:.2g}" for name, p in evidence["pval"].items())
-            return [Line("good", f"Tested against {drawn} permutations of the labels: {found}.")]
-        pvals = get.disc_significance(self.adata, key=self.key).query("component == 1")["pval"]
-        if pvals.notna().any():
-            return [Line("good", f"Tested: p = {pvals.min():.2g} for the first vector at best; groups are not tested.")]
-        why = "the number of groups was given, and no permutations were drawn"
-        return [Line("mind", f"Not tested: {why}. What is shown may be chance. Set “groups” to auto, or permutations.")]
 
     def calls(self) -> list[Call]:
         """Run DiSC, its meta-features and, if selected, the scorecard."""

@@ -8,8 +8,8 @@ from typing import Any
 import ipywidgets as widgets
 from anndata import AnnData
 
+from .._calls import Call
 from . import _choices as choices
-from ._calls import Call
 from ._controls import Control, also, dropdown, integer_field, integer_or_auto, number_field
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .. import get
-from ._calls import Call, name_of
+from .._calls import Call, name_of
 from ._controls import Control, control_row, dropdown, on_user_change
 from ._docs import documented_panel
 from ._frame import Panel

@@ -6,13 +6,12 @@ from typing import Any, ClassVar
 
 from anndata import AnnData
 
+from .._calls import Call
 from ..get._presence import has_results
-from ._banner import Line
-from ._calls import Call
+from ..get._remarks import Remark, remarks
 from ._controls import Control
 from ._features import FeatureView
 from ._frame import Panel
-from ._units import units_of
 
 
 class FeaturePanel(Panel):
@@ -57,15 +56,12 @@ class MethodPanel(FeaturePanel):
         """Return the keys of the results on screen."""
         return [self.key]
 
-    def about_results(self) -> list[Line]:
+    def about_results(self) -> list[Remark]:
         """Say whether the results are tested, and by which units."""
         if not self.has_results():
             return []
-        return [*self.tested(), *units_of(self.adata, self._calls_by_key.get(self.key))]
-
-    def tested(self) -> list[Line]:
-        """Say whether the results are tested."""
-        return []
+        tool = self.tool.rpartition(".")[2]
+        return remarks(self.adata, tool, self.key, self._calls_by_key.get(self.key))
 
     def tool_call(self) -> Call:
         """Return the call of the tool with the current settings."""

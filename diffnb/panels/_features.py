@@ -11,11 +11,10 @@ import pandas as pd
 from anndata import AnnData
 
 from .._anndata import set_var_column
-from ._calls import wrapped
+from .._calls import literal, wrapped
 from ._controls import control_row, dropdown, on_user_change, set_options
 from ._feature_map import FeatureMap
 from ._feature_table import INITIAL_ROWS, FeatureTable, is_number
-from ._frame import saved_selection
 from ._marks import packed
 
 #: source of values: the table of results, or `adata.var`
@@ -159,3 +158,8 @@ class FeatureView:
     def lines(self, adata: str) -> list[str]:
         """Return the lines that save the saved selections."""
         return [saved_selection(column, wrapped(names), adata) for column, names in self._saved.items()]
+
+
+def saved_selection(column: str, names: str, adata: str) -> str:
+    """Return the line that saves a selection of features."""
+    return f"{adata}.var[{literal(column)}] = {adata}.var_names.isin({names})"

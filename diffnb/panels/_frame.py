@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import ipywidgets as widgets
 from anndata import AnnData
 
 from .._anndata import adopt, light_copy
+from .._calls import Call, literal, name_of
 from .._validate import tables_in_memory
 from ..get._presence import has_key
-from ._banner import Banner, Line
-from ._calls import Call, literal, name_of
+from ..get._remarks import Remark
+from ..get._stored_call import stored_call
+from ..report._report import free_path
+from ._advanced import Advanced
+from ._banner import Banner
 from ._controls import Control, control_row, describe, shown_value
 from ._pictures import mark_in_base64, render_png
-from ._restore import changed_controls, restore, stored_call
+from ._restore import changed_controls, restore
 from ._snapshot import WithSnapshot
 from ._views import CodeView, Picture, Status
 from ._work import Outcome, Worker, on_main
@@ -46,6 +51,7 @@ class Panel(WithSnapshot):
         #: calls whose results are stored, by their key
         self._calls_by_key: dict[str, Call] = {}
         self._stale: set[str] = set()
+        self._report_line: Call | None = None
         self._worker = Worker(self._on_progress, self._on_outcome)
         self.status = Status(mark=mark_in_base64(self._mark), message="Ready.")
         self.controls: dict[str, Control] = {c.name: c for c in self.make_controls(given)}
@@ -94,7 +100,7 @@ class Panel(WithSnapshot):
     def show(self) -> None:
         """Fill the tabs that are not pictures."""
 
-    def about_results(self) -> list[Line]:
+    def about_results(self) -> list[Remark]:
         """Return sentences about the results on screen: whether they are tested, and by which units."""
         return []
 
@@ -147,6 +153,20 @@ class Panel(WithSnapshot):
             self._set_status("stopping", "Stopping")  # first, since the run may end before the next line
             self._worker.stop()
 
+    def write_report(self) -> Path | None:
+        """Write all results of the AnnData to a new HTML page in the current folder, and return its path."""
+        path = free_path("report", ".html")
+        call = Call("dn.report", (str(path),))
+        try:
+            call.run(self.adata)
+        except Exception as error:
+            self._fail(error, "")
+            return None
+        self._report_line = call
+        self._set_status(self.status.state, f"Report written to {path}.", notes=self.status.notes)
+        self._write_code()
+        return path
+
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the run and show its results; return `False` when `timeout` seconds have passed first."""
         done = self._worker.wait(timeout)
@@ -168,6 +188,7 @@ class Panel(WithSnapshot):
             blocks.append(f"# stored before this panel was opened, and not made by these lines: {listed}")
         blocks += ["\n".join(call.line(adata) for call in calls) for calls in steps if calls]
         blocks += self.more_lines(adata)
+        blocks += [] if self._report_line is None else [self._report_line.line(adata)]
         return "\n\n".join(blocks) + "\n"
 
     def changed_settings(self) -> list[str]:
@@ -203,36 +224,16 @@ class Panel(WithSnapshot):
         self.stop_button = widgets.Button(
             description="Stop", tooltip="Stop the run and leave the data unchanged", disabled=True
         )
-        buttons = [self.run_button, self.stop_button] if self.runs else []
+        self.report_button = widgets.Button(
+            description="Report", tooltip="Write all results of this AnnData to an HTML page, with dn.report"
+        )
+        buttons = [*([self.run_button, self.stop_button] if self.runs else []), self.report_button]
         actions = widgets.HBox([*buttons, self.status])
         actions.add_class("diffnb-actions")
-        shown = [c.widget for name, c in self.controls.items() if name not in self._folded]
-        return [control_row(shown), *self._folded_settings(), actions]
-
-    @property
-    def _folded(self) -> list[str]:
-        return [name for name in self.controls if self.first and name not in self.first]
-
-    def _folded_settings(self) -> list[Any]:
-        """Lay out the controls that few users need, folded away."""
-        self.advanced = widgets.Accordion(selected_index=None)
-        if not self._folded:
-            return []
-        self.advanced.children = [control_row([self.controls[name].widget for name in self._folded])]
-        self._title_advanced()
-        return [self.advanced]
-
-    def _title_advanced(self) -> None:
-        """Name the folded settings that are not as by default, with the default."""
-        if not self.advanced.children:
-            return
-        shown = {name: shown_value(self.controls[name]) for name in self._folded}
-        changed = [
-            f"{self.controls[name].widget.description} {value} (default {self._defaults[name]})"
-            for name, value in shown.items()
-            if value != self._defaults[name]
-        ]
-        self.advanced.set_title(0, f"Advanced: {'; '.join(changed) or 'all as by default'}")
+        folded = [name for name in self.controls if self.first and name not in self.first]
+        self.advanced = Advanced([self.controls[name] for name in folded], self._defaults)
+        shown = [c.widget for name, c in self.controls.items() if name not in folded]
+        return [control_row(shown), self.advanced, actions]
 
     def _describe_controls(self) -> None:
         """Give every control a tooltip from the docstring of its argument, and the page all of them."""
@@ -249,6 +250,7 @@ class Panel(WithSnapshot):
     def _connect(self) -> None:
         self.run_button.on_click(lambda _: None if self._worker.busy else self.run())
         self.stop_button.on_click(lambda _: self.stop())
+        self.report_button.on_click(lambda _: on_main(self._on_report))
         self.tabs.observe(lambda _: on_main(self._draw_open), "selected_index")
         self.status.observe(lambda _: on_main(self._change_theme), "dark")
         for control in self.controls.values():
@@ -276,8 +278,11 @@ class Panel(WithSnapshot):
         on_main(self._draw_open)
 
     def _on_setting(self) -> None:
-        self._title_advanced()
+        self.advanced.update_title()
         self._write_code()
+
+    def _on_report(self) -> None:
+        self.write_report()
 
     def _write_code(self) -> None:
         self.code_view.code = self.code
@@ -291,7 +296,7 @@ class Panel(WithSnapshot):
         if changed:
             names = ", ".join(changed)
             text = f"Results from earlier settings. Changed since: {names}. Press Run to apply the new settings."
-            lines = [Line("mind", text), *lines]
+            lines = [Remark("mind", text), *lines]
         if lines != self.banner.lines:
             self.banner.show(lines)
 
@@ -388,8 +393,3 @@ def error_message(error: BaseException) -> str:
 def _alt(call: Call) -> str:
     doc = (call.function.__doc__ or "").strip().splitlines()
     return f"{doc[0] if doc else call.name} Drawn by {call.line()}"
-
-
-def saved_selection(column: str, names: str, adata: str) -> str:
-    """Return the line that saves a selection of features."""
-    return f"{adata}.var[{literal(column)}] = {adata}.var_names.isin({names})"

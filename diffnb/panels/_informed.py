@@ -10,9 +10,9 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import get
+from .._calls import Call
 from ..get._annotations import embedding_names
 from . import _choices as choices
-from ._calls import Call
 from ._controls import (
     Control,
     checkbox,

@@ -18,8 +18,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
+from .._calls import Call
 from ..pl._canvas import off_screen
-from ._calls import Call
 
 #: resolution of a plain screen and of the static picture
 SCREEN_DPI, SNAPSHOT_DPI = 90, 110

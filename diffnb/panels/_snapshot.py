@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import ipywidgets as widgets
 from anndata import AnnData
 
-from ._calls import Call
+from .._calls import Call
 from ._pictures import SCREEN_DPI, SNAPSHOT_DPI, compose, mark_in_base64, marked, png_width, render_image
 from ._work import run_in_steps
 

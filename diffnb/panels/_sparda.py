@@ -10,9 +10,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import get
+from .._calls import Call
 from . import _choices as choices
-from ._banner import Line
-from ._calls import Call
 from ._controls import (
     Control,
     checkbox,
@@ -96,19 +95,6 @@ class SpardaPanel(MethodPanel):
     def calls(self) -> list[Call]:
         """Run SPARDA."""
         return [self.tool_call()]
-
-    def tested(self) -> list[Line]:
-        """Say whether the projections are tested."""
-        summary = get.sparda_summary(self.adata, key=self.key)
-        if summary["pval"].isna().all():
-            return [
-                Line("mind", "Not tested: no permutations were drawn. What is shown may be chance; set permutations.")
-            ]
-        first = summary[summary["projection"] == 1].to_dict("records")
-        found = "; ".join(f"{row['group']} vs {row['reference']} p = {row['pval']:.2g}" for row in first)
-        call = self._calls_by_key.get(self.key)
-        drawn = "" if call is None else f" against {call.keywords.get('n_permutations')} permutations of the labels"
-        return [Line("good", f"Tested{drawn}: {found}.")]
 
     def read(self) -> list[Call]:
         """Read the summary, and the weights of the selected comparison."""

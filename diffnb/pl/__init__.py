@@ -4,11 +4,13 @@ from ._brain import feature_brain
 from ._compare import compare_overlap, compare_ranks
 from ._dufs import dufs
 from ._embedding import disc_embedding
+from ._enrich import enrich
 from ._graph import disc_graph
 from ._image import feature_image
 from ._informed import informed_covariance, informed_embedding, informed_gap
 from ._network import network
 from ._observations import disc_observations
+from ._preservation import preservation
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
 from ._significance import disc_significance
@@ -27,6 +29,7 @@ __all__ = [
     "disc_significance",
     "disc_vectors",
     "dufs",
+    "enrich",
     "feature_brain",
     "feature_diffmap",
     "feature_image",
@@ -34,6 +37,7 @@ __all__ = [
     "informed_embedding",
     "informed_gap",
     "network",
+    "preservation",
     "scorecard",
     "sparda",
     "sparda_path",

@@ -11,7 +11,18 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, bound, measurable, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import (
+    Pulled,
+    bound,
+    guarded,
+    measurable,
+    pull,
+    pull_counts,
+    store,
+    warn_of_depth,
+    warn_of_series,
+    warn_of_units,
+)
 from .._keys import DiscKeys
 from .._options import DEFAULT_COMPONENTS, check_disc, disc_options, frequent_enough
 from ..core.disc import analyse, complete_samples
@@ -22,6 +33,7 @@ from ._disc_results import log_choices, results_of, warn_of_evidence
 from ._docs import documented_tool
 
 
+@guarded(DiscKeys)
 @documented_tool
 def disc(
     adata: AnnData,
@@ -53,6 +65,7 @@ def disc(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "disc",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find groups of features whose connectivity differs between conditions (DiSC).
@@ -131,6 +144,7 @@ def disc(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -178,6 +192,8 @@ def disc(
     )
     _warn_of_rare(data, min_obs)
     data, raw = measurable(data, pull_counts(adata, data, counts, covariates=covariates))
+    if raw is None:
+        warn_of_units(adata, layer)
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)

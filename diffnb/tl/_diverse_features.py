@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, bound, expand, pull_all, store
+from .._anndata import Results, bound, expand, guarded, pull_all, store, warn_of_units
 from .._keys import DiverseFeaturesKeys
 from ..core.dufs import DiverseOptions, fit_diverse_features
 from ._docs import documented_tool
@@ -20,6 +20,7 @@ from ._docs import documented_tool
 AUTO_FEATURES, MAX_AUTO_SHARE = 100, 0.5
 
 
+@guarded(DiverseFeaturesKeys)
 @documented_tool
 def diverse_features(
     adata: AnnData,
@@ -31,6 +32,7 @@ def diverse_features(
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     key_added: str = "diverse_features",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Select features that follow the structure of the data and do not repeat each other, without labels.
@@ -57,6 +59,7 @@ def diverse_features(
     layer
     mask_var
     key_added
+    overwrite
     copy
 
     Returns
@@ -87,6 +90,7 @@ def diverse_features(
     call = bound(diverse_features, locals())
     validate.flags(copy=copy)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
+    warn_of_units(adata, layer)
     points = data.matrix if use_rep in (None, "X") else pull_all(adata, use_rep=use_rep).matrix
     p = data.matrix.shape[1]
     given = validate.auto_count("n_features", n_features, at_most=p, why=f"there are {p} features")

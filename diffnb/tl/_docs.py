@@ -49,6 +49,7 @@ SHARED = {
         ' direction may be; only for `divergence="wasserstein2"`.'
     ),
     "n_permutations": "Permutations for p-values; 0 for none.",
+    "query": "Annotated data with other observations of the same features, or of some of them.",
     "random_state": "Seed. The same seed gives the same answer.",
     "n_jobs": (
         "Threads that work concurrently. `None`: one, or as many as an active `joblib.parallel_config` says;"
@@ -56,6 +57,9 @@ SHARED = {
     ),
     "key": "The `key_added` of the call whose results are used.",
     "key_added": "Name under which results are stored; they replace those of an earlier call.",
+    "overwrite": (
+        "Replace slots, too, that hold what no call of this package has written; by default they are refused."
+    ),
     "copy": "Work on a copy and return it.",
 }
 

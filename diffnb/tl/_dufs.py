@@ -13,7 +13,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, guarded, pull_all, store, warn_of_units
 from .._keys import DufsKeys
 from .._options import check_dufs, dufs_options
 from ..core.dufs import DufsFit, DufsOptions, fit_dufs
@@ -31,6 +31,7 @@ MIN_FEATURES_TO_JUDGE = 100
 RECOMMENDED = "dn.tl.diverse_features"
 
 
+@guarded(DufsKeys)
 @documented_tool
 def dufs(
     adata: AnnData,
@@ -56,6 +57,7 @@ def dufs(
     n_restarts: int = 1,
     random_state: int = 0,
     key_added: str = "dufs",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Select the features that carry the structure of the data, without labels (DUFS).
@@ -115,6 +117,7 @@ def dufs(
         Starts, of which the one with the lowest loss is kept.
     random_state
     key_added
+    overwrite
     copy
 
     Returns
@@ -156,6 +159,7 @@ def dufs(
     check_dufs(given)
     validate.flags(copy=copy)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
+    warn_of_units(adata, layer)
     n, p = data.matrix.shape
     options = dufs_options(given, n, p)
     fit = _fit(data.matrix, options)

@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store
+from .._anndata import Pulled, Results, bound, expand, guarded, pull, store
 from .._keys import ChangeKeys
 from .._options.feature_graph import check_graph, check_memory, graph_options
 from ..core.arrays.ops import dense64
@@ -22,6 +22,7 @@ METHODS = ("diffusion", *CHANGE_DETECTORS)
 DEFAULT_EIGENVECTORS = 50
 
 
+@guarded(ChangeKeys)
 @documented_tool
 def feature_change(
     adata: AnnData,
@@ -39,6 +40,7 @@ def feature_change(
     n_steps: int = 1,
     random_state: int = 0,
     key_added: str = "feature_change",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Measure how much each feature changes between two conditions.
@@ -75,6 +77,7 @@ def feature_change(
         Steps of the random walk.
     random_state
     key_added
+    overwrite
     copy
 
     Returns

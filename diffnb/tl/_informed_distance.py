@@ -13,7 +13,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import PulledAll, Results, bound, expand, feature_mask, pull_all, store
+from .._anndata import PulledAll, Results, bound, expand, feature_mask, guarded, pull_all, store, warn_of_units
 from .._keys import InformedKeys
 from .._options import check_informed, informed_options
 from ..core.mahalanobis import InformedFit, InformedOptions, fit_informed, in_order
@@ -22,6 +22,7 @@ from ._choices import choice_note, choice_table, report
 from ._docs import documented_tool
 
 
+@guarded(InformedKeys)
 @documented_tool
 def informed_distance(
     adata: AnnData,
@@ -41,6 +42,7 @@ def informed_distance(
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     random_state: int = 0,
     key_added: str = "informed",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Measure distances between observations through clusters of features (informed Mahalanobis distance).
@@ -87,6 +89,7 @@ def informed_distance(
     mask_var
     random_state
     key_added
+    overwrite
     copy
 
     Returns
@@ -129,6 +132,8 @@ def informed_distance(
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
     data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates, min_features=2)
+    if use_rep in (None, "X"):
+        warn_of_units(adata, layer)
     labels = None if known is None else in_order(known[data.kept])
     known_count = None if labels is None else int(labels.max()) + 1
     options = informed_options(given, adata.n_obs, data.n_features, n_clusters=known_count)

@@ -12,7 +12,19 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, pull_counts, store, warn_of_depth, warn_of_series
+from .._anndata import (
+    Pulled,
+    Results,
+    bound,
+    expand,
+    guarded,
+    pull,
+    pull_counts,
+    store,
+    warn_of_depth,
+    warn_of_series,
+    warn_of_units,
+)
 from .._keys import ScorecardKeys
 from ..core.arrays.count_moments import Counts
 from ..core.runtime.progress import bar
@@ -25,11 +37,13 @@ from ..core.scorecard import (
     ScorecardFit,
     design,
     fit_scorecard,
+    smallest_pvalue,
 )
 from ._docs import documented_tool
 from ._pairs import known_condition
 
 
+@guarded(ScorecardKeys)
 @documented_tool
 def scorecard(
     adata: AnnData,
@@ -45,6 +59,7 @@ def scorecard(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "scorecard",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Test how every feature differs: in mean, spread, whole distribution, or connectivity.
@@ -64,8 +79,13 @@ def scorecard(
       and for any marginal distribution. Shifts in mean and spread do not affect it. Folds follow from the values
       of the observations: neither a seed nor the order of rows or conditions changes a p-value.
 
-    `kind` names the difference with the smallest adjusted p-value below 0.05, or `"none"`. Mean and spread
-    change the distribution, too: `"distribution"` is named only where neither of them is significant.
+    Where a condition has fewer than 20 observations, or fewer than 100 and half of the other, the first three
+    p-values come from permuted labels, which hold the level for skewed features and many zeros; the log tells the
+    smallest one possible. This is not so with `covariates`, nor with `sample_key`, where units are samples.
+
+    `kind` names the difference with the smallest adjusted p-value below 0.05, or `"none"`; it has to be below 0.05
+    among all features and kinds together as well. Mean and spread change the distribution, too: `"distribution"` is
+    named only where neither of them is significant.
 
     Parameters
     ----------
@@ -93,6 +113,7 @@ def scorecard(
         ... It changes nothing here: nothing is drawn at random that the data do not decide.
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -134,12 +155,14 @@ def scorecard(
         residuals=False,
     )
     raw = pull_counts(adata, data, counts, covariates=covariates)
+    warn_of_units(adata, layer)
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
     pairs = _pairs(data.groups, against)
     designs = [_samples(data, sample_key, pair) for pair in pairs]
     cards = _compare(data, raw, pairs, designs, n_jobs)
+    _log_permuted(data, pairs, cards)
     if raw is not None:
         _log_masked(cards)
     keys = ScorecardKeys(key_added)
@@ -208,6 +231,18 @@ def _compare(
         )
         for (i, j), samples in each
     ]
+
+
+def _log_permuted(data: Pulled, pairs: Sequence[tuple[int, int]], cards: Sequence[ScorecardFit]) -> None:
+    """Log which p-values come from permuted labels, and how small they can be."""
+    for (i, j), card in zip(pairs, cards, strict=True):
+        if card.settings.permuted:
+            n, m = card.settings.n_units
+            lowest = smallest_pvalue(n, m)
+            log.info(
+                f"{n} and {m} observations of {data.groups[i]!r} and {data.groups[j]!r} are few or unequal: p-values of"
+                f" mean, spread and distribution come from permuted labels, and none can be below {lowest:.2g}"
+            )
 
 
 def _log_masked(cards: Sequence[ScorecardFit]) -> None:

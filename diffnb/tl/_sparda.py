@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, pull, store
+from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, guarded, pull, store, warn_of_units
 from .._keys import SpardaKeys
 from .._options import ALL, check_solver, check_sparda, sparda_options
 from ..core.arrays.ops import take_columns, take_rows
@@ -29,6 +29,7 @@ from ._docs import documented_tool
 from ._pairs import Pair, Sides, check_sizes, compared, pairs_of, sides_of
 
 
+@guarded(SpardaKeys)
 @documented_tool
 def pda(
     adata: AnnData,
@@ -50,6 +51,7 @@ def pda(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "pda",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find the direction along which two populations differ most, by all features (PDA).
@@ -86,6 +88,7 @@ def pda(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -116,6 +119,7 @@ def pda(
     return _compare_populations(adata, bound(pda, locals()), ALL, copy)
 
 
+@guarded(SpardaKeys)
 @documented_tool
 def sparda(
     adata: AnnData,
@@ -138,6 +142,7 @@ def sparda(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "sparda",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Find the few features, and their direction, by which two populations differ most (SPARDA).
@@ -185,6 +190,7 @@ def sparda(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
@@ -237,6 +243,7 @@ def _compare_populations(
         covariates=given.covariates,
         permute_within=given.permute_within,
     )
+    warn_of_units(adata, given.layer)
     p = data.n_features
     check_solver(given.solver, p)
     n_permutations = validate.repeats("n_permutations", given.n_permutations)

@@ -3,16 +3,17 @@
 import pytest
 
 import diffnb as dn
-from diffnb.panels._banner import Banner, Line
-from diffnb.panels._calls import Call
-from diffnb.panels._restore import same_argument, stored_call
-from diffnb.panels._units import unit_line, units_of
+from diffnb._calls import Call
+from diffnb.get._remarks import Remark, unit_remark, unit_remarks
+from diffnb.get._stored_call import stored_call
+from diffnb.panels._banner import Banner
+from diffnb.panels._restore import same_argument
 
 
 def test_lines_are_escaped_and_without_lines_there_is_nothing():
     banner = Banner()
     assert banner.layout.display == "none"
-    banner.show([Line("mind", "<img src=x>")])
+    banner.show([Remark("mind", "<img src=x>")])
     assert "&lt;img" in banner.value
     assert "<img" not in banner.value
     assert banner.layout.display is None
@@ -20,18 +21,18 @@ def test_lines_are_escaped_and_without_lines_there_is_nothing():
 
 
 def test_units_are_named(adata):
-    with_donors = unit_line(adata, "condition", "donor")
-    assert with_donors == Line("good", "Units of the p-values: the 6 samples in 'donor'.")
-    alone = unit_line(adata, "condition", None)
+    with_donors = unit_remark(adata, "condition", "donor")
+    assert with_donors == Remark("good", "Units of the p-values: the 6 samples in 'donor'.")
+    alone = unit_remark(adata, "condition", None)
     assert alone.kind == "mind"
-    assert "p-values are too small: select 'subject'" in alone.text
+    assert "p-values are too small: use sample_key='subject'" in alone.text
     adata.obs = adata.obs[["condition"]]
-    assert unit_line(adata, "condition", None).kind == "plain"
+    assert unit_remark(adata, "condition", None).kind == "plain"
 
 
 def test_a_call_without_samples_has_no_units(adata):
-    assert units_of(adata, Call("dn.tl.dufs")) == []
-    assert units_of(adata, None) == []
+    assert unit_remarks(adata, Call("dn.tl.dufs")) == []
+    assert unit_remarks(adata, None) == []
 
 
 @pytest.mark.slow

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from diffnb.panels import _calls
-from diffnb.panels._calls import Call, literal, name_of, wrapped
+from diffnb import _calls
+from diffnb._calls import Call, literal, name_of, wrapped
 
 NAMES = [
     "plain",

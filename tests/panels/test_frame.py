@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 import diffnb as dn
+from diffnb._calls import Call
 from diffnb.panels import _frame, _snapshot
-from diffnb.panels._calls import Call
 from diffnb.panels._pictures import PNG_HEADER_BYTES, mark_in_base64, marked, render_png
 
 pytestmark = pytest.mark.slow

@@ -27,6 +27,8 @@ DEFAULT_DIFFERS = {
     "n_eigenvectors": "DiSC projects off what stands out of the spectrum; a distance uses a fixed number",
     "n_neighbors": "of features in the graph of DiSC, by their number; of observations elsewhere, as each paper has it",
     "n_steps": "steps of training in DUFS, steps of a random walk elsewhere",
+    "n_permutations": "random sets of features cost little; permuted labels need a fit each, and none by default",
+    "reference": "a condition or, of tools that take two, a data set",
     "solver": "of two different problems",
     "standardize": "DiSC of the paper works on features as they are; the other methods compare features of one scale",
 }
@@ -39,6 +41,7 @@ TEXT_DIFFERS = {
     "n_neighbors": "what the neighbour is used for, and whether an observation counts as its own, follows the papers",
     "n_steps": "of training in DUFS, of a random walk elsewhere",
     "solver": "of two different problems",
+    "reference": "a condition or, of tools that take two, a data set",
     "adata": "meta-features need a call of DiSC first",
 }
 #: `None` means that there is none: no layer, no mask, nothing done
@@ -48,6 +51,7 @@ NONE_MEANS_NONE = {
     "groups": "no choice: all categories",
     "layer": "no layer: adata.X",
     "mask_var": "no mask: all features",
+    "max_size": "no limit",
     "n_jobs": "as joblib has it",
     "penalty": "no penalty: the parameter-free loss",
     "sample_key": "no samples: observations are independent",

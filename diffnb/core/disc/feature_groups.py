@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from ..runtime.seeds import generator
-from ..runtime.threads import one_blas_thread
+from ..runtime.threads import one_blas_thread, openmp_threads
 from ..typing import Auto, Bools, Floats, Ints
 from .algorithm import SIGMA_TIE_TOLERANCE
 from .membership import Correlations, distinct, labels_of, refine, seeds_of
@@ -135,14 +135,13 @@ def _two_means_cut(values: Floats) -> float:
 def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
     """Cluster the far rows and assign every row to the nearest centre; 0 is that of the background."""
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     chosen = rows[far]
     n_groups = min(n_groups, len(np.unique(chosen, axis=0)))
     if n_groups == 0:
         return np.zeros(len(rows), dtype=int)
     # a few columns: more threads would only wait for each other
-    with one_blas_thread(), threadpool_limits(limits=1, user_api="openmp"):
+    with one_blas_thread(), openmp_threads(1):
         found = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
     return _nearest_centre(rows, np.vstack([rows[~far].mean(axis=0), found]))
 

@@ -4,6 +4,7 @@ from .by_sample import MIN_OBS_PER_SAMPLE, Design, design
 from .card import ALPHA, KINDS, NONE, ScorecardFit, ScorecardSettings, fit_scorecard
 from .connectivity import MIN_OBS_FOR_CONNECTIVITY
 from .edges import CLASSES, EdgeOptions, Edges, fit_edges
+from .small_groups import smallest_pvalue
 
 __all__ = [
     "ALPHA",
@@ -20,4 +21,5 @@ __all__ = [
     "design",
     "fit_edges",
     "fit_scorecard",
+    "smallest_pvalue",
 ]

@@ -19,7 +19,8 @@ from .by_sample import Design, connectivity_test_by_sample, design, marginal_tes
 from .columnwise import with_fast_columns
 from .connectivity import connectivity_test
 from .count_connectivity import connectivity_test_of_counts, connectivity_test_of_counts_by_sample
-from .marginal import FeatureTest, MarginalTests, marginal_tests
+from .marginal import CompareRows, FeatureTest, MarginalTests, marginal_tests
+from .small_groups import compare_small_groups, needs_permutations
 
 #: raw counts of both conditions
 BothCounts: TypeAlias = tuple[Counts, Counts]
@@ -40,6 +41,8 @@ class ScorecardSettings:
     paired: bool
     #: folds of each condition in the test of connectivity; 0 where it needed none, or had too few observations
     n_folds: int
+    #: whether p-values of mean, spread and distribution come from permuted labels, as those of small groups do
+    permuted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class ScorecardFit:
     pval: Floats
     #: adjusted over features, each kind by itself
     pval_adj: Floats
-    #: name of the kind that dominates, `NONE` where nothing is significant
+    #: name of the kind that dominates, `NONE` where nothing is significant among all features and kinds
     kind: NDArray[np.str_]
 
 
@@ -87,7 +90,10 @@ def _compare_observations(
     counts: BothCounts | None,
     n_jobs: int | None,
 ) -> ScorecardFit:
-    compare, n_columns = None, 0
+    sizes = int(group.shape[0]), int(reference.shape[0])
+    permuted = covariates is None and needs_permutations(*sizes)
+    compare: CompareRows | None = compare_small_groups if permuted else None
+    n_columns = 0
     related: Sequence[Matrix] = (group, reference)
     if covariates is not None:
         designs = covariate_designs(covariates)
@@ -100,8 +106,7 @@ def _compare_observations(
     else:
         related = related if covariates is not None else (group, reference)
         connected = connectivity_test(*related, n_covariates=n_columns, n_jobs=n_jobs)
-    n_units = int(group.shape[0]), int(reference.shape[0])
-    return _card(marginal, connected, ScorecardSettings(n_units, paired=False, n_folds=connected.n_folds))
+    return _card(marginal, connected, ScorecardSettings(sizes, False, connected.n_folds, permuted))
 
 
 def _without_covariates(
@@ -135,7 +140,7 @@ def _compare_samples(
         connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
     else:
         connected = connectivity_test_of_counts_by_sample(*counts, units, n_jobs=n_jobs)
-    return _card(marginal, connected, ScorecardSettings(units.sizes, units.paired, n_folds=0))
+    return _card(marginal, connected, ScorecardSettings(units.sizes, units.paired, n_folds=0, permuted=False))
 
 
 def _card(marginal: MarginalTests, connected: FeatureTest, settings: ScorecardSettings) -> ScorecardFit:
@@ -143,7 +148,9 @@ def _card(marginal: MarginalTests, connected: FeatureTest, settings: ScorecardSe
     stat = np.stack([test.stat for test in tests], axis=1)
     pval = np.stack([test.pval for test in tests], axis=1)
     pval_adj = np.stack([adjusted(test.pval) for test in tests], axis=1)
-    return ScorecardFit(settings, stat, pval, pval_adj, dominant_kind(stat, pval_adj))
+    # four columns have four times the chance of a false call: a kind is named if it is significant among all of them
+    evidence = np.maximum(pval_adj, adjusted(pval.ravel()).reshape(pval.shape))
+    return ScorecardFit(settings, stat, pval, pval_adj, dominant_kind(stat, evidence))
 
 
 def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from ..arrays.row_chunks import Chunked
 from ..stats.tails import shifted_gamma_pvalues, t_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
 from .columnwise import map_column_blocks, with_fast_columns
+
+#: rows of both conditions (features × observations) → mean, spread and distribution as stat, pval each
+CompareRows: TypeAlias = Callable[[Floats, Floats], Floats]
 
 LAST_BIT = np.uint64(1)
 #: numbers in a block of columns that is sorted at once: what fits in the processor's cache
@@ -44,7 +48,7 @@ def marginal_tests(
     reference: Matrix,
     /,
     *,
-    compare: Callable[[Floats, Floats], Floats] | None = None,
+    compare: CompareRows | None = None,
     n_jobs: int | None = None,
 ) -> MarginalTests:
     """Compare every column of `group` with that of `reference`.
@@ -58,7 +62,7 @@ def marginal_tests(
         return _by_loaded_columns([group, reference], lambda x, y: marginal_tests(x, y, compare=compare, n_jobs=n_jobs))
     group, reference = with_fast_columns(group), with_fast_columns(reference)
     width = max(1, MAX_SORTED_NUMBERS // (group.shape[0] + reference.shape[0]))
-    tests = _compare_block if compare is None else compare
+    tests = compare_block if compare is None else compare
 
     def of_block(where: slice) -> Floats:
         return tests(dense64(group[:, where]).T, dense64(reference[:, where]).T)
@@ -103,7 +107,7 @@ def t_test(difference: Floats, error: Floats, df: Floats | float, /) -> FeatureT
     return FeatureTest(stat, t_pvalues(stat, np.where(error > 0, df, 1.0)))
 
 
-def _compare_block(group: Floats, reference: Floats) -> Floats:
+def compare_block(group: Floats, reference: Floats) -> Floats:
     """Compare rows (features × observations); return mean, spread and distribution as stat, pval each."""
     n = (group.shape[1], reference.shape[1])
     values, in_group = _merge(group, reference)

@@ -97,9 +97,12 @@ def test_samples_may_be_given_as_codes(rng):
 def test_settings_are_what_the_data_decided(rng):
     x, y = rng.normal(size=(50, 8)), rng.normal(size=(200, 8))
     codes = np.repeat(np.arange(2), 25), np.repeat(np.arange(4), 50)
-    assert fit_scorecard(x, y).settings == ScorecardSettings((50, 200), paired=False, n_folds=4)
+    assert fit_scorecard(x, y).settings == ScorecardSettings((50, 200), paired=False, n_folds=4, permuted=True)
+    assert not fit_scorecard(y, y[:150]).settings.permuted
     assert fit_scorecard(x[:6], y).settings.n_folds == 0
-    assert fit_scorecard(x, y, samples=codes).settings == ScorecardSettings((2, 2), paired=True, n_folds=0)
+    assert fit_scorecard(x, y, samples=codes).settings == ScorecardSettings(
+        (2, 2), paired=True, n_folds=0, permuted=False
+    )
 
 
 @pytest.mark.parametrize("n_obs", [(60, 90), (12, 40)])
