@@ -205,12 +205,17 @@ class DiffmapKeys(Keys):
 
 @dataclass(frozen=True, slots=True)
 class ChangeKeys(Keys):
-    """`tl.feature_change`: `var` with the distance between the conditions."""
+    """`tl.feature_change`: `var` with the distance between the conditions, and with p-values of detectors."""
 
     key: str = "feature_change"
     made_by: ClassVar[str] = "tl.feature_change(adata, groupby)"
     entries: ClassVar[tuple[str, ...]] = ("groups", "change", "params")
     written: ClassVar[tuple[tuple[str, str], ...]] = (("var", "var"),)
+
+    @property
+    def pval(self) -> str:
+        """Chance that a feature without change scores as high."""
+        return f"{self.key}_pval"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import ChangeKeys, DiffmapKeys
+from ..core.stats.pvalues import adjusted
 from ._common import entry, labelled, named, ranked, slot
 from ._docs import documented_reader
 
@@ -52,8 +53,10 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
 
     Returns
     -------
-    One row per feature, the one that changes most first; columns `change` (by the method of the call) and `rank`
-    (from 1). Excluded features come last, with missing values.
+    One row per feature, the one that changes most first; columns `change` (by the method of the call), for change
+    detectors `pval` (the chance that a feature without change scores as high) and `pval_adj` (Benjamini–Hochberg), and
+    `rank` (from 1). Excluded features come last, with missing values. P-values take the bulk of the features as
+    unchanged; how well that holds depends on the detector and the scene.
 
     Examples
     --------
@@ -64,6 +67,10 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
     ['change', 'rank']
     """
     keys = ChangeKeys(key)
-    entry(adata, keys)
+    found = entry(adata, keys)
     change = slot(adata, keys, "var", keys.var).to_numpy(dtype=float)
-    return ranked(adata, {"change": change}, -change)
+    columns = {"change": change}
+    if found["change"] != "diffusion" and keys.pval in adata.var:
+        pval = slot(adata, keys, "var", keys.pval).to_numpy(dtype=float)
+        columns |= {"pval": pval, "pval_adj": adjusted(pval)}
+    return ranked(adata, columns, -change)

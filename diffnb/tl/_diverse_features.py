@@ -38,9 +38,9 @@ def diverse_features(
     """Select features that follow the structure of the data and do not repeat each other, without labels.
 
     The Laplacian score ranks features by smoothness on the graph of observations. Where features come in blocks,
-    such as pixels or co-expressed genes, its leading features are copies of one another. Here a feature is worth
-    its smoothness times the share of its variance that no feature ranked before it explains, and features are
-    ranked greedily by this value. Nothing is trained and nothing is random. For few features with a structure among
+    such as pixels or co-expressed genes, its leading features are copies of one another. Here features are ranked
+    greedily by smoothness, discounted by the largest and by the mean squared correlation with the features ranked
+    before. Nothing is trained and nothing is random. For few features with a structure among
     many nuisance features, which are never redundant, use :func:`diffnb.tl.dufs`.
 
     Parameters
@@ -52,8 +52,7 @@ def diverse_features(
         Numbers of neighbours of an observation, itself not counted. The ranks of the Laplacian scores on these
         graphs are averaged.
     redundancy
-        Exponent of the unexplained share of variance. 0: the Laplacian score alone; larger values: more diverse
-        features.
+        Exponent of both discounts. 0: the Laplacian score alone; larger values: more diverse features.
     use_rep
         ... Only the graph is made from it.
     layer
