@@ -11,7 +11,7 @@ from .params import ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
 from .series import row_autocorrelation, warn_of_series
 from .units import warn_of_units
-from .write import Results, add, set_var_column, store
+from .write import Results, add, set_obs_column, set_var_column, store
 
 __all__ = [
     "MATCHED",
@@ -35,6 +35,7 @@ __all__ = [
     "read_covariates",
     "replayed",
     "row_autocorrelation",
+    "set_obs_column",
     "set_var_column",
     "store",
     "totals_of",

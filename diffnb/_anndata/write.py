@@ -66,6 +66,11 @@ def add(adata: AnnData, keys: Keys, results: Results, /, *, copy: bool = False) 
     return adata if copy else None
 
 
+def set_obs_column(adata: AnnData, name: str, values: Any, /) -> None:
+    """Write one column of `obs` that belongs to no key, such as a selection of the user."""
+    _apply(adata, _Change([], {("obs", name): values}))
+
+
 def set_var_column(adata: AnnData, name: str, values: Any, /) -> None:
     """Write one column of `var` that belongs to no key, such as a selection of the user."""
     _apply(adata, _Change([], {("var", name): values}))

@@ -78,8 +78,13 @@ def _sparda_tested(adata: AnnData, key: str, call: Call | None) -> list[Remark]:
     return [Remark("good", f"Tested{drawn}: {found}.")]
 
 
+def _scorecard_tested(adata: AnnData, key: str, _: Call | None) -> list[Remark]:
+    return [Remark("good", "Tested: every feature in four ways, with p-values adjusted for the number of features.")]
+
+
 _TESTED: dict[str, Callable[[AnnData, str, Call | None], list[Remark]]] = {
     "disc": _disc_tested,
+    "scorecard": _scorecard_tested,
     "sparda": _sparda_tested,
     "pda": _sparda_tested,
 }

@@ -66,7 +66,7 @@ class Panel(WithSnapshot):
         self.tab_names = list(tabs)
         self._describe_controls()
         self.tabs = widgets.Tab(children=list(tabs.values()), titles=self.tab_names)
-        super().__init__([self._head(), *self._settings(), self.banner, self.tabs])
+        super().__init__([self._head(), *self._settings(), self.banner, self.tabs, *self.below_tabs()])
         self.add_class("diffnb-panel")
         self._connect()
         self.refresh()
@@ -242,6 +242,10 @@ class Panel(WithSnapshot):
         describe(self.tab_controls(), [])
         controls = [*self.controls.values(), *self.tab_controls()]
         self.status.tooltips = {str(c.widget.description): c.widget.tooltip for c in controls if c.widget.tooltip}
+
+    def below_tabs(self) -> list[Any]:
+        """Return what is below the tabs."""
+        return []
 
     def tab_controls(self) -> list[Control]:
         """Return the controls within tabs."""
