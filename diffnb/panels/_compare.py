@@ -44,13 +44,14 @@ class ComparePanel(FeaturePanel):
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
         """Make the controls that all methods share."""
         by = choices.groupby(self.adata, given)
+        samples = choices.sample_key(self.adata, by, given)
         n_vars = self.adata.n_vars
         return [
             choices.question(),
             by,
             multi_select("methods", list(METHODS)),
-            choices.sample_key(self.adata, by, given),
-            choices.covariates(self.adata, given),
+            samples,
+            choices.covariates(self.adata, given, by, samples),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             dropdown("standardize", choices.STANDARDIZE, label="standardize for DiSC"),

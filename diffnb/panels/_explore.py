@@ -50,7 +50,8 @@ class ExplorePanel(Panel):
         by = dropdown("groupby", usable or [("none found", None)], value=wanted)
         if by.value is None:
             return [by]
-        return [by, choices.sample_key(self.adata, by, given), choices.covariates(self.adata, given)]
+        samples = choices.sample_key(self.adata, by, given)
+        return [by, samples, choices.covariates(self.adata, given, by, samples)]
 
     def make_tabs(self) -> dict[str, Any]:
         """Make the map, the tables, and the questions."""
@@ -70,7 +71,7 @@ class ExplorePanel(Panel):
 
     def _settings(self) -> list[Any]:
         row, advanced, actions = super()._settings()
-        heading = widgets.HTML("<h4>What to ask, the first first</h4>")
+        heading = widgets.HTML("<h4>What to ask, in this order</h4>")
         self.questions = widgets.VBox([heading, *self._buttons.values()])
         self.questions.add_class("diffnb-questions")
         return [row, advanced, self.questions, actions]

@@ -63,7 +63,7 @@ class ObservationView:
     @property
     def controls(self) -> list[Control]:
         """The controls of the map."""
-        return [self.basis, self.color]
+        return [self.basis, self.color, Control("obs_feature", self.feature)]
 
     def tab(self, *without_embedding: Any) -> Any:
         """Return the map with its controls; the given widgets are shown where there is no embedding."""

@@ -39,11 +39,12 @@ class ScorecardPanel(MethodPanel):
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
         """Make a control for each argument that users vary."""
         by = choices.groupby(self.adata, given)
+        samples = choices.sample_key(self.adata, by, given)
         return [
             by,
             choices.groups(self.adata, by),
-            choices.sample_key(self.adata, by, given),
-            choices.covariates(self.adata, given),
+            samples,
+            choices.covariates(self.adata, given, by, samples),
             choices.level("reference", self.adata, by, default="automatic"),
             choices.layer(self.adata),
             choices.counts(self.adata),
