@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import core, datasets, get, panels, pl, pp, report, tl  # noqa: F401
+    from . import core, datasets, get, panels, pl, pp, report, sklearn, tl  # noqa: F401
     from ._settings import settings
+    from ._warnings import StaleResultsWarning
 
-_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "pp", "report", "tl")
-__all__ = ["__version__", "settings", *_SUBPACKAGES]
+_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "pp", "report", "sklearn", "tl")
+__all__ = ["StaleResultsWarning", "__version__", "settings", *_SUBPACKAGES]
 
 
 def __getattr__(name: str) -> Any:
@@ -28,6 +29,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     if name == "settings":
         return importlib.import_module("._settings", __name__).settings
+    if name == "StaleResultsWarning":
+        return importlib.import_module("._warnings", __name__).StaleResultsWarning
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

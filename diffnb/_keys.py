@@ -5,11 +5,13 @@ A key is what the user gives as `key_added`; from it follow the slots of the Ann
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+
+from ._key_checks import check_key
 
 #: places of an AnnData that hold results by name
 PLACES = ("obs", "var", "obsm", "varm", "obsp", "varp", "uns")
@@ -32,18 +34,28 @@ def follows_global_factor(n_members: int, n_features: int) -> bool:
 
 
 def plain(name: str) -> str:
-    """Make a category usable inside a slot name: HDF5 and zarr read a slash as a folder."""
-    return name.replace("/", "∕")  # the division slash, which looks the same and is only a character
+    """Make a category usable inside a slot name: HDF5 and zarr read slashes as folders."""
+    # characters that look the same and are only characters
+    return name.replace("/", "∕").replace("\\", "⧵")
 
 
 def unique(names: Sequence[str]) -> list[str]:
     """Make names unique by numbering the repeated ones."""
+    taken = set(names)
     seen: dict[str, int] = {}
     numbered = []
     for name in names:
         seen[name] = seen.get(name, 0) + 1
-        numbered.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+        numbered.append(name if seen[name] == 1 else next(free for free in _numbers(name, seen) if free not in taken))
+        taken.add(numbered[-1])
     return numbered
+
+
+def _numbers(name: str, seen: dict[str, int]) -> Iterator[str]:
+    """Yield a name with one number after the other, from that of its last repetition."""
+    while True:
+        yield f"{name}_{seen[name]}"
+        seen[name] += 1
 
 
 def counted(name: str, n: int) -> list[str]:
@@ -67,6 +79,17 @@ class Keys:
     made_by: ClassVar[str]
     #: what an entry of `uns` holds if it is one of these results
     entries: ClassVar[tuple[str, ...]]
+    #: the slots that every call writes besides `uns`, as places and names of properties
+    written: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a key that no file can hold."""
+        check_key("key", self.key)
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the functions that make such results."""
+        return (self.made_by.removeprefix("tl.").partition("(")[0],)
 
     @property
     def uns(self) -> str:
@@ -88,22 +111,50 @@ class Keys:
         """Several values per observation."""
         return f"X_{self.key}"
 
+    @property
+    def always(self) -> list[Slot]:
+        """Slots that every call writes; others depend on the data and on arguments."""
+        return [("uns", self.uns), *((place, getattr(self, name)) for place, name in self.written)]
+
     def owned(self, adata: Any, /) -> list[Slot]:
         """List the slots that earlier calls under this key have written and that still exist."""
         entry = adata.uns.get(self.uns)
         if entry is None:
             return []
-        written = [*_recorded(entry, self.key), ("uns", self.uns)]
+        written = [*recorded_slots(entry, self.key), ("uns", self.uns)]
         return [(place, name) for place, name in written if name in getattr(adata, place)]
 
 
-def _recorded(entry: Any, key: str) -> list[Slot]:
-    call = entry.get("call") if isinstance(entry, Mapping) else None
-    # an entry that was copied to another key lists the slots of the original, which are not for the copy to remove
-    if call is None or str(call["key"]) != key:
+def recorded_slots(entry: Any, key: str, /) -> list[Slot]:
+    """List the slots that the record of a call under this key names, without its entry of `uns`."""
+    if not is_recorded(entry, key):
         return []
-    slots = [str(slot).partition("/") for slot in np.atleast_1d(call["slots"])]
+    slots = [str(slot).partition("/") for slot in np.atleast_1d(np.asarray(entry["call"].get("slots", ())))]
     return [(place, name) for place, _, name in slots if place in PLACES]
+
+
+def is_recorded(entry: Any, key: str, /) -> bool:
+    """Return whether an entry of `uns` records a call of a tool under this key.
+
+    An entry that was copied to another key lists the slots of the original, which are not for the copy to remove.
+    """
+    call = entry.get("call") if isinstance(entry, Mapping) else None
+    return isinstance(call, Mapping) and "tool" in call and str(call.get("key")) == key
+
+
+def is_of_earlier_version(entry: Any, /) -> bool:
+    """Return whether an entry of `uns` looks like results that were stored before calls were recorded."""
+    if not isinstance(entry, Mapping) or "call" in entry or not isinstance(entry.get("params"), Mapping):
+        return False
+    return any({*keys.entries, "params"} <= set(entry) for keys in Keys.__subclasses__())
+
+
+def owner_of(adata: Any, slot: Slot, /) -> str | None:
+    """Return the key under which results are stored that this slot belongs to."""
+    for key, entry in adata.uns.items():
+        if slot in recorded_slots(entry, str(key)):
+            return str(key)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +164,7 @@ class DiscKeys(Keys):
     key: str = "disc"
     made_by: ClassVar[str] = "tl.disc(adata, groupby)"
     entries: ClassVar[tuple[str, ...]] = ("sigma", "groups", "group_columns", "n_leading", "params")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("varm", "varm"),)
 
     def feature_groups(self, groups: Sequence[str]) -> list[str]:
         """Name the `var` columns that hold the feature groups, one per condition."""
@@ -120,7 +172,9 @@ class DiscKeys(Keys):
 
     def nested_groups(self, groups: Sequence[str]) -> list[str]:
         """Name the `var` columns that hold subgroups, one per condition."""
-        return unique([f"{self.key}_{plain(group)}_nested" for group in groups])
+        columns = self.feature_groups(groups)
+        # a condition may itself be called "A_nested"
+        return unique([*columns, *(f"{self.key}_{plain(group)}_nested" for group in groups)])[len(columns) :]
 
     def columns(
         self, groups: Sequence[str], n_vectors: int, *, stability: bool, spread: bool, membership: bool = False
@@ -142,6 +196,7 @@ class DiffmapKeys(Keys):
     key: str = "feature_diffmap"
     made_by: ClassVar[str] = "tl.feature_diffmap(adata, groupby)"
     entries: ClassVar[tuple[str, ...]] = ("eigenvalues", "groups")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("varm", "varm"),)
 
     def columns(self, groups: Sequence[str], n_vectors: int) -> dict[str, dict[str, str]]:
         """Name the columns of `varm`, for each condition."""
@@ -150,11 +205,17 @@ class DiffmapKeys(Keys):
 
 @dataclass(frozen=True, slots=True)
 class ChangeKeys(Keys):
-    """`tl.feature_change`: `var` with the distance between the conditions."""
+    """`tl.feature_change`: `var` with the distance between the conditions, and with p-values of detectors."""
 
     key: str = "feature_change"
     made_by: ClassVar[str] = "tl.feature_change(adata, groupby)"
     entries: ClassVar[tuple[str, ...]] = ("groups", "change", "params")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("var", "var"),)
+
+    @property
+    def pval(self) -> str:
+        """Chance that a feature without change scores as high."""
+        return f"{self.key}_pval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +225,7 @@ class ScorecardKeys(Keys):
     key: str = "scorecard"
     made_by: ClassVar[str] = "tl.scorecard(adata, groupby)"
     entries: ClassVar[tuple[str, ...]] = ("pairs", "params")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("varm", "varm"),)
 
     def prefixes(self, pairs: Sequence[tuple[str, str]]) -> list[str]:
         """Name the comparisons, group and reference; columns of `varm` begin with it."""
@@ -182,6 +244,12 @@ class SpardaKeys(Keys):
     key: str = "sparda"
     made_by: ClassVar[str] = "tl.sparda(adata, groupby)"
     entries: ClassVar[tuple[str, ...]] = ("pairs", "columns", "objective", "path", "share")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("varm", "varm"), ("obsm", "obsm"))
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Names of the functions that make such results."""
+        return ("sparda", "pda")
 
     def columns(self, pairs: Sequence[tuple[str, str]], n_projections: int) -> list[str]:
         """Name the columns of `varm` and `obsm`, comparison by comparison."""
@@ -195,6 +263,11 @@ class InformedKeys(Keys):
     key: str = "informed"
     made_by: ClassVar[str] = "tl.informed_distance(adata)"
     entries: ClassVar[tuple[str, ...]] = ("distances_key", "has_pairwise", "n_components", "diffmap_evals")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("obsp", "distances"),
+        ("obsp", "connectivities"),
+        ("obsm", "diffmap"),
+    )
 
     @property
     def distances(self) -> str:
@@ -243,6 +316,7 @@ class DufsKeys(Keys):
     key: str = "dufs"
     made_by: ClassVar[str] = "tl.dufs(adata)"
     entries: ClassVar[tuple[str, ...]] = ("training", "scale", "params")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("var", "var"), ("varm", "varm"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +326,7 @@ class DiverseFeaturesKeys(Keys):
     key: str = "diverse_features"
     made_by: ClassVar[str] = "tl.diverse_features(adata)"
     entries: ClassVar[tuple[str, ...]] = ("params", "n_selected")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("var", "var"), ("varm", "varm"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +336,7 @@ class LaplacianScoreKeys(Keys):
     key: str = "laplacian_score"
     made_by: ClassVar[str] = "tl.laplacian_score(adata)"
     entries: ClassVar[tuple[str, ...]] = ("params", "column")
+    written: ClassVar[tuple[tuple[str, str], ...]] = (("var", "var"),)
 
 
 @dataclass(frozen=True, slots=True)

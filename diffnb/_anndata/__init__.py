@@ -6,16 +6,23 @@ Nothing else knows where things are.
 from .counts import measurable, pull_counts
 from .covariates import read_covariates
 from .depth import MATCHED, counts_of, totals_of, warn_of_depth
+from .fingerprint import changes, fingerprint, has_other_features
+from .guard import guarded
+from .lazy import in_memory
 from .light import adopt, light_copy
+from .locks import locks_of
+from .ownership import refuse_foreign
 from .params import ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
 from .series import row_autocorrelation, warn_of_series
+from .slots import Change, change_slots
 from .units import warn_of_units
 from .write import Results, add, set_obs_column, set_var_column, store
 
 __all__ = [
     "MATCHED",
     "MIN_OBS_PER_CONDITION",
+    "Change",
     "Pulled",
     "PulledAll",
     "Results",
@@ -24,15 +31,23 @@ __all__ = [
     "adopt",
     "all_rows",
     "bound",
+    "change_slots",
+    "changes",
     "counts_of",
     "expand",
     "feature_mask",
+    "fingerprint",
+    "guarded",
+    "has_other_features",
+    "in_memory",
     "light_copy",
+    "locks_of",
     "measurable",
     "pull",
     "pull_all",
     "pull_counts",
     "read_covariates",
+    "refuse_foreign",
     "replayed",
     "row_autocorrelation",
     "set_obs_column",

@@ -8,6 +8,9 @@ from typing import Any
 import pandas as pd
 from anndata import AnnData
 
+from .._keys import Slot
+from .slots import Change, change_slots
+
 #: slots that hold arrays or tables by name
 _SLOTS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
 
@@ -31,16 +34,20 @@ def adopt(adata: AnnData, before: AnnData, after: AnnData) -> None:
     for side, name in (("obs_names", "observations"), ("var_names", "features")):
         if not getattr(adata, side).equals(getattr(before, side)):
             raise RuntimeError(f"adata has other {name} than when the run began; results were not stored. Run again.")
-    if adata.is_view:
-        adata._init_as_actual(adata.copy())
-    for slot in ("obs", "var", *_SLOTS):
-        old, new, target = getattr(before, slot), getattr(after, slot), getattr(adata, slot)
+    change_slots(adata, _difference(adata, before, after))
+
+
+def _difference(adata: AnnData, before: AnnData, after: AnnData) -> Change:
+    """List what a run has changed, of which all that the user has removed meanwhile stays removed."""
+    removed: list[Slot] = []
+    written: dict[Slot, Any] = {}
+    for place in ("obs", "var", *_SLOTS):
+        old, new = getattr(before, place), getattr(after, place)
         for name in new:
             if name not in old or not _unchanged(old[name], new[name]):
-                target[name] = new[name].array if isinstance(new[name], pd.Series) else new[name]
-        for name in set(old) - set(new):
-            if name in target:
-                del target[name]
+                written[place, name] = new[name].array if isinstance(new[name], pd.Series) else new[name]
+        removed += [(place, name) for name in old if name not in new and name in getattr(adata, place)]
+    return Change(removed, written)
 
 
 def _unchanged(old: Any, new: Any) -> bool:

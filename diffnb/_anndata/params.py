@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from anndata import AnnData
 
-#: arguments that are not kept: the data, and whether to work on a copy of it
-NOT_KEPT = ("adata", "copy")
+#: arguments that are not kept: the data, whether to work on a copy of it, and a permission that holds once
+NOT_KEPT = ("adata", "overwrite", "copy")
 _MAPPING = ("mapping_keys", "mapping_values")
 
 
@@ -27,6 +27,8 @@ class ToolCall:
     arguments: Mapping[str, Any]
     #: what other packages look for among the parameters, such as scanpy's `method` of a neighbour graph
     extra: Mapping[str, Any] = field(default_factory=dict)
+    #: whether slots that others wrote may be replaced
+    overwrite: bool = False
 
     def encoded(self) -> dict[str, Any]:
         """Return the parameters as they are stored."""
@@ -46,7 +48,8 @@ def bound(tool: Callable[..., Any], arguments: Mapping[str, Any], /, **extra: An
     """Keep the arguments of a call; `arguments` are the `locals()` of the tool, defaults included."""
     given = [name for name in inspect.signature(tool).parameters if name not in NOT_KEPT]
     kept = [name for name in given if not isinstance(arguments[name], AnnData)]  # of tools that take two
-    return ToolCall(tool.__name__, {name: arguments[name] for name in kept}, extra)
+    values = {name: arguments[name] for name in kept}
+    return ToolCall(tool.__name__, values, extra, overwrite=bool(arguments.get("overwrite")))
 
 
 def replayed(entry: Mapping[str, Any], /) -> dict[str, Any]:

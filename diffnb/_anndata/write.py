@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,7 +12,10 @@ import scipy.sparse as sp
 from anndata import AnnData
 
 from .._keys import PLACES, Keys, Slot
+from .fingerprint import fingerprint
+from .ownership import refuse_foreign
 from .params import ToolCall, names
+from .slots import Change, change_slots
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +32,29 @@ class Results:
     varp: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """Slots to remove and slots to write: all that happens to an AnnData."""
-
-    removed: Sequence[Slot]
-    written: Mapping[Slot, Any]
-
-
 def store(adata: AnnData, keys: Keys, results: Results, call: ToolCall, /, *, copy: bool = False) -> AnnData | None:
     """Replace everything under a key by new results; return the AnnData where it is a copy.
 
     The key owns its slots: what an earlier call left under it goes, whether the new results have such a slot or not.
+    What others wrote is replaced only where the call has `overwrite`. All slots change at once.
     """
-    # everything that can fail happens before the first assignment
+    # everything that can fail happens before anything changes
     written = _slots(adata, results)
+    refuse_foreign(adata, keys, [*written, ("uns", keys.uns)], overwrite=call.overwrite)
     record = {**call.described(), "key": keys.key, "slots": _recorded(written)}
-    entry = {**results.described, "params": call.encoded(), "call": record}
+    entry = {**results.described, "params": call.encoded(), "call": record, "data": fingerprint(adata, call)}
     written["uns", keys.uns] = _writable(entry)
     adata = adata.copy() if copy else adata
-    _apply(adata, _Change([slot for slot in keys.owned(adata) if slot not in written], written))
+    change_slots(adata, Change([slot for slot in keys.owned(adata) if slot not in written], written))
     return adata if copy else None
 
 
-def add(adata: AnnData, keys: Keys, results: Results, /, *, copy: bool = False) -> AnnData | None:
+def add(
+    adata: AnnData, keys: Keys, results: Results, /, *, copy: bool = False, overwrite: bool = False
+) -> AnnData | None:
     """Add results to those under a key; the next `store` under the key removes them."""
     written = _slots(adata, results)
+    refuse_foreign(adata, keys, list(written), overwrite=overwrite)
     entry = adata.uns[keys.uns]
     call = entry.get("call")
     if call is not None:
@@ -62,7 +62,7 @@ def add(adata: AnnData, keys: Keys, results: Results, /, *, copy: bool = False) 
         # new dicts: those in `uns` may be shared with another AnnData
         written["uns", keys.uns] = {**entry, "call": {**call, "slots": names(listed)}}
     adata = adata.copy() if copy else adata
-    _apply(adata, _Change([], written))
+    change_slots(adata, Change((), written))
     return adata if copy else None
 
 
@@ -73,7 +73,7 @@ def set_obs_column(adata: AnnData, name: str, values: Any, /) -> None:
 
 def set_var_column(adata: AnnData, name: str, values: Any, /) -> None:
     """Write one column of `var` that belongs to no key, such as a selection of the user."""
-    _apply(adata, _Change([], {("var", name): values}))
+    change_slots(adata, Change((), {("var", name): values}))
 
 
 def _slots(adata: AnnData, results: Results) -> dict[Slot, Any]:
@@ -93,16 +93,6 @@ def _fitted(adata: AnnData, place: str, value: Any) -> Any:
 
 def _recorded(slots: Mapping[Slot, Any]) -> Any:
     return names(f"{place}/{name}" for place, name in slots)
-
-
-def _apply(adata: AnnData, change: _Change) -> None:
-    """Do to an AnnData all that was prepared."""
-    if adata.is_view:
-        adata._init_as_actual(adata.copy())
-    for place, name in change.removed:
-        del getattr(adata, place)[name]
-    for (place, name), value in change.written.items():
-        getattr(adata, place)[name] = value
 
 
 def _writable(value: Any) -> Any:

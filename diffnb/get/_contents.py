@@ -12,7 +12,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from ..core.arrays.row_chunks import is_dask
 from ._docs import documented_reader
-from ._results import results
+from ._results import recorded
 
 #: what the results of a tool are called, where it is not the name of the tool
 _TITLES = {"disc": "DiSC", "sparda": "SPARDA", "pda": "PDA", "dufs": "DUFS", "feature_diffmap": "diffusion maps"}
@@ -67,5 +67,5 @@ def _matrix(values: Any) -> str:
 
 
 def _results(adata: AnnData) -> list[str]:
-    tools = results(adata)["tool"]
+    tools = {key: str(entry["call"]["tool"]) for key, entry in recorded(adata).items()}
     return [f"{_TITLES.get(tool, tool)} under {key!r}" for key, tool in tools.items()]

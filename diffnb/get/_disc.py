@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import DiscKeys, counted
-from ._common import entry, known_group, labelled, named, stacked
+from ._common import entry, known_group, labelled, named, slot, stacked
 from ._docs import documented_reader
 
 
@@ -48,9 +48,11 @@ def disc(adata: AnnData, *, group: str | None = None, key: str = "disc") -> pd.D
     tables = []
     for name in groups if group is None else [str(group)]:
         table = _values(adata, keys, name)
-        table.insert(table.columns.get_loc("score") + 1, "feature_group", adata.var[feature_groups[name]].array)
+        labels = slot(adata, keys, "var", str(feature_groups[name])).astype("category")
+        table.insert(table.columns.get_loc("score") + 1, "feature_group", labels.array)
         if nested.get(name) in found.get("nested_columns", ()):
-            table.insert(table.columns.get_loc("feature_group") + 1, "subgroup", adata.var[nested[name]].astype(str))
+            subgroups = slot(adata, keys, "var", nested[name]).astype(str)
+            table.insert(table.columns.get_loc("feature_group") + 1, "subgroup", subgroups.array)
         tables.append(labelled(table, group=name))
     return _stacked(tables)
 
@@ -74,7 +76,7 @@ def _values(adata: AnnData, keys: DiscKeys, group: str) -> pd.DataFrame:
         # absent from results of earlier versions
         membership=bool(found.get("has_membership", False)),
     )
-    return named(adata, keys.varm, columns[group])
+    return named(adata, keys, columns[group])
 
 
 @documented_reader

@@ -12,7 +12,7 @@ from anndata import AnnData
 from .._anndata import replayed
 from .._keys import BACKGROUND_GROUP, DiscKeys
 from ..core.disc import MIN_PERMUTATIONS
-from ._common import entry
+from ._common import entry, slot
 from ._docs import documented_reader
 
 
@@ -66,9 +66,10 @@ def answered_question(adata: AnnData, key: str) -> str:
 
 
 def _measured(adata: AnnData, key: str) -> pd.DataFrame:
-    found = entry(adata, DiscKeys(key))
+    keys = DiscKeys(key)
+    found = entry(adata, keys)
     conditions = [str(g) for g in found["groups"]]
-    named = [_n_groups(adata.var[str(column)]) for column in found["group_columns"]]
+    named = [_n_groups(slot(adata, keys, "var", str(column))) for column in found["group_columns"]]
     table = pd.DataFrame({"n_groups": named}, index=pd.Index(conditions, name="group"))
     naming = found.get("naming")
     if naming is None:

@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import BACKGROUND_GROUP, DiscKeys
-from ._common import entry
+from ._common import entry, slot
 from ._docs import documented_reader
 
 #: columns of the table, as they are stored
@@ -50,18 +50,19 @@ def disc_replication(adata: AnnData, *, key: str = "disc") -> pd.DataFrame:
     >>> dn.get.disc_replication(adata).query("kind == 'vector'")["component"].tolist()
     [1, 2, 1, 2]
     """
-    found = entry(adata, DiscKeys(key))
+    keys = DiscKeys(key)
+    found = entry(adata, keys)
     stored = found.get("replication")
     groups = [str(g) for g in found["groups"]]
-    names = [_named_groups(adata, str(column)) for column in found["group_columns"]]
+    names = [_named_groups(slot(adata, keys, "var", str(column))) for column in found["group_columns"]]
     rows = [] if stored is None else _rows(stored, groups, names)
     columns = ["group", "kind", "component", "feature_group", *MEASURES, "n_splits", "n_samples"]
     table = pd.DataFrame(rows, columns=columns)
     return table.astype({"component": "Int64", "replicates": bool, "n_splits": int, "n_samples": int})
 
 
-def _named_groups(adata: AnnData, column: str) -> list[str]:
-    return [str(name) for name in adata.var[column].cat.categories if name != BACKGROUND_GROUP]
+def _named_groups(labels: pd.Series[Any]) -> list[str]:
+    return [str(name) for name in labels.astype("category").cat.categories if name != BACKGROUND_GROUP]
 
 
 def _rows(stored: Any, groups: list[str], names: list[list[str]]) -> list[dict[str, Any]]:

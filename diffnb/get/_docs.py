@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 from .._docs import documented
+from ._stale import reading
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 SHARED = {
     "adata": "Annotated data.",
@@ -19,4 +25,7 @@ SHARED = {
     "prefix": 'What precedes the usual keys: `"compare_"` reads `uns["compare_disc"]`, and so on.',
 }
 
-documented_reader = documented(SHARED)
+
+def documented_reader(function: F, /) -> F:
+    """Make a reader: insert the shared descriptions, and read the slots of one moment."""
+    return cast("F", reading(documented(SHARED)(function)))

@@ -6,7 +6,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import DiverseFeaturesKeys, DufsKeys, LaplacianScoreKeys
-from ._common import entry, numbered, ranked, table_of
+from ._common import entry, numbered, ranked, slot, table, table_of
 from ._docs import documented_reader
 
 
@@ -36,8 +36,9 @@ def dufs(adata: AnnData, *, key: str = "dufs") -> pd.DataFrame:
     """
     keys = DufsKeys(key)
     entry(adata, keys)
-    stored = adata.varm[keys.varm]
-    columns = {"gate": stored["gate"].to_numpy(), "selected": adata.var[keys.var].to_numpy().astype(bool)}
+    stored = table(adata, keys, "varm", ("gate", "mu"))
+    selected = slot(adata, keys, "var", keys.var).to_numpy().astype(bool)
+    columns = {"gate": stored["gate"].to_numpy(), "selected": selected}
     return ranked(adata, columns, -stored["mu"].to_numpy())[["gate", "rank", "selected"]]
 
 
@@ -95,10 +96,10 @@ def dufs_summary(adata: AnnData, *, key: str = "dufs") -> pd.DataFrame:
     'none'
     """
     found = entry(adata, DufsKeys(key))
-    table = dufs(adata, key=key)
+    gates = dufs(adata, key=key)
     facts: dict[str, object] = {
-        "selected": int(table["selected"].sum()),
-        "features": int(table["gate"].notna().sum()),
+        "selected": int(gates["selected"].sum()),
+        "features": int(gates["gate"].notna().sum()),
         "open": int(found["n_open"]),
         "min_features": int(found["min_features"]),
         "scale": float(found["scale"]),
@@ -133,11 +134,10 @@ def diverse_features(adata: AnnData, *, key: str = "diverse_features") -> pd.Dat
     """
     keys = DiverseFeaturesKeys(key)
     entry(adata, keys)
-    stored = adata.varm[keys.varm]
+    stored = table(adata, keys, "varm", ("smoothness", "unexplained", "rank"))
     columns = {name: stored[name].to_numpy() for name in ("smoothness", "unexplained")}
-    columns["selected"] = adata.var[keys.var].to_numpy().astype(bool)
-    table = ranked(adata, columns, stored["rank"].to_numpy())
-    return table[["smoothness", "unexplained", "rank", "selected"]]
+    columns["selected"] = slot(adata, keys, "var", keys.var).to_numpy().astype(bool)
+    return ranked(adata, columns, stored["rank"].to_numpy())[["smoothness", "unexplained", "rank", "selected"]]
 
 
 @documented_reader
@@ -165,5 +165,5 @@ def laplacian_score(adata: AnnData, *, key: str = "laplacian_score") -> pd.DataF
     """
     keys = LaplacianScoreKeys(key)
     entry(adata, keys)
-    scores = adata.var[keys.var].to_numpy(dtype=float)
+    scores = slot(adata, keys, "var", keys.var).to_numpy(dtype=float)
     return ranked(adata, {"score": scores}, scores)

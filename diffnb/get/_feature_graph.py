@@ -7,7 +7,8 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import ChangeKeys, DiffmapKeys
-from ._common import entry, labelled, named, ranked
+from ..core.stats.pvalues import adjusted
+from ._common import entry, labelled, named, ranked, slot
 from ._docs import documented_reader
 
 
@@ -37,7 +38,7 @@ def feature_diffmap(adata: AnnData, *, key: str = "feature_diffmap") -> pd.DataF
     found = entry(adata, keys)
     groups = [str(group) for group in found["groups"]]
     columns = keys.columns(groups, np.asarray(found["eigenvalues"]).shape[1])
-    return pd.concat([labelled(named(adata, keys.varm, columns[group]), group=group) for group in groups])
+    return pd.concat([labelled(named(adata, keys, columns[group]), group=group) for group in groups])
 
 
 @documented_reader
@@ -52,8 +53,10 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
 
     Returns
     -------
-    One row per feature, the one that changes most first; columns `change` (by the method of the call) and `rank`
-    (from 1). Excluded features come last, with missing values.
+    One row per feature, the one that changes most first; columns `change` (by the method of the call), for change
+    detectors `pval` (the chance that a feature without change scores as high) and `pval_adj` (Benjamini–Hochberg), and
+    `rank` (from 1). Excluded features come last, with missing values. P-values take the bulk of the features as
+    unchanged; how well that holds depends on the detector and the scene.
 
     Examples
     --------
@@ -64,6 +67,10 @@ def feature_change(adata: AnnData, *, key: str = "feature_change") -> pd.DataFra
     ['change', 'rank']
     """
     keys = ChangeKeys(key)
-    entry(adata, keys)
-    change = adata.var[keys.var].to_numpy(dtype=float)
-    return ranked(adata, {"change": change}, -change)
+    found = entry(adata, keys)
+    change = slot(adata, keys, "var", keys.var).to_numpy(dtype=float)
+    columns = {"change": change}
+    if found["change"] != "diffusion" and keys.pval in adata.var:
+        pval = slot(adata, keys, "var", keys.pval).to_numpy(dtype=float)
+        columns |= {"pval": pval, "pval_adj": adjusted(pval)}
+    return ranked(adata, columns, -change)

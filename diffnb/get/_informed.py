@@ -11,7 +11,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._keys import InformedKeys, counted
 from ..core.typing import Matrix
-from ._common import entry, numbered, table_of
+from ._common import entry, numbered, slot, table_of, wrote
 from ._docs import documented_reader
 
 DISTANCES = ("auto", "pairwise", "neighbors")
@@ -53,7 +53,7 @@ def informed_distances(
             " run dn.tl.informed_distance with full=True, or read kind='neighbors'."
         )
     pairwise = bool(found["has_pairwise"]) if kind == "auto" else kind == "pairwise"
-    return adata.obsp[keys.pairwise if pairwise else keys.distances].copy()
+    return slot(adata, keys, "obsp", keys.pairwise if pairwise else keys.distances).copy()
 
 
 @documented_reader
@@ -80,12 +80,13 @@ def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     ['cluster', 'direction_1', 'direction_2']
     """
     keys = InformedKeys(key)
-    entry(adata, keys)
+    found = entry(adata, keys)
     table = pd.DataFrame(index=adata.var_names)
-    if keys.clusters in adata.var:
-        table["cluster"] = adata.var[keys.clusters]
-    if keys.varm in adata.varm:
-        table = pd.concat([table, adata.varm[keys.varm]], axis=1)
+    if wrote(found, "var", keys.clusters, adata):
+        table["cluster"] = slot(adata, keys, "var", keys.clusters).array
+    if wrote(found, "varm", keys.varm, adata):
+        directions = slot(adata, keys, "varm", keys.varm)
+        table = pd.concat([table, directions.set_axis(adata.var_names, axis=0)], axis=1)
     if not len(table.columns):
         raise ValueError(
             f"key={key!r} holds neither clusters that all observations share nor directions: the metric is local"
@@ -182,7 +183,7 @@ def informed_embedding(adata: AnnData, *, key: str = "informed") -> pd.DataFrame
     """
     keys = InformedKeys(key)
     entry(adata, keys)
-    values = np.asarray(adata.obsm[keys.diffmap])
+    values = np.asarray(slot(adata, keys, "obsm", keys.diffmap))
     return pd.DataFrame(values, index=adata.obs_names, columns=counted("component", values.shape[1]))
 
 
@@ -240,8 +241,8 @@ def informed_covariance(adata: AnnData, *, key: str = "informed") -> pd.DataFram
     """
     used = informed_eigenvalues(adata, key=key)["used"].to_numpy()
     keys = InformedKeys(key)
-    if keys.varm not in adata.varm:
+    if not wrote(entry(adata, keys), "varm", keys.varm, adata):
         raise ValueError(f"key={key!r} is a metric of a representation (use_rep), not of the features of adata.")
-    directions: Any = adata.varm[keys.varm].dropna()
+    directions: Any = slot(adata, keys, "varm", keys.varm).dropna()
     u = directions.to_numpy()
     return pd.DataFrame((u * used) @ u.T, index=directions.index, columns=directions.index)

@@ -8,7 +8,7 @@ from anndata import AnnData
 
 from .._keys import PreservationKeys, ProjectionKeys
 from ..core.preservation import COMPOSITES, STATISTICS
-from ._common import entry
+from ._common import entry, wrote
 from ._docs import documented_reader
 
 
@@ -82,7 +82,7 @@ def projection(adata: AnnData, *, key: str = "projected") -> pd.DataFrame:
     """
     keys = ProjectionKeys(key)
     found = entry(adata, keys)
-    kind = "projection" if keys.obsm in adata.obsm else "selection"
+    kind = "projection" if wrote(found, "obsm", keys.obsm, adata) else "selection"
     parts = [(kind, found["columns"], found["matched"])]
     if "groups" in found:
         parts.append(("group", found["groups"], found["matched_groups"]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,10 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import replayed
+from .._anndata import changes, in_memory, replayed
+from .._keys import is_recorded
 from ._docs import documented_reader
+from ._stale import DATA
 
 
 @documented_reader
@@ -26,8 +27,8 @@ def results(adata: AnnData) -> pd.DataFrame:
     Returns
     -------
     One row per result. Index: `key`, the `key_added` of the call. Columns: `tool`, the function of `dn.tl` that was
-    called, and `replayable`, whether its parameters are all there: a function, such as a `kernel`, is kept by its
-    name only.
+    called; `replayable`, whether its parameters are all there: a function, such as a `kernel`, is kept by its
+    name only; and `changed`, what of the data has changed since, an empty text if nothing has.
 
     Examples
     --------
@@ -37,12 +38,18 @@ def results(adata: AnnData) -> pd.DataFrame:
     >>> dn.get.results(adata)["tool"].to_dict()
     {'mine': 'disc'}
     """
-    calls = {str(key): entry["call"] for key, entry in adata.uns.items() if _is_result(str(key), entry)}
+    found = recorded(adata)
     table = {
-        "tool": [str(call["tool"]) for call in calls.values()],
-        "replayable": [np.size(call["functions"]) == 0 for call in calls.values()],
+        "tool": [str(entry["call"]["tool"]) for entry in found.values()],
+        "replayable": [np.size(entry["call"].get("functions", ())) == 0 for entry in found.values()],
+        "changed": ["; ".join(changes(adata, entry[DATA])) if DATA in entry else "" for entry in found.values()],
     }
-    return pd.DataFrame(table, index=pd.Index(list(calls), name="key", dtype=object))
+    return pd.DataFrame(table, index=pd.Index(list(found), name="key", dtype=object))
+
+
+def recorded(adata: AnnData) -> dict[str, dict[str, Any]]:
+    """Return the entries of `uns` that record a call, by key."""
+    return {str(key): in_memory(entry) for key, entry in adata.uns.items() if is_recorded(entry, str(key))}
 
 
 @documented_reader
@@ -57,7 +64,7 @@ def params(adata: AnnData, *, key: str) -> dict[str, Any]:
 
     Returns
     -------
-    All arguments by name, those with their default value included, without `adata` and `copy`:
+    All arguments by name, those with their default value included, without `adata`, `overwrite` and `copy`:
     `dn.tl.disc(adata, **params)` makes the same call again. A function, such as a `kernel`, is kept by its name
     only, with a warning: replace it by the function itself.
 
@@ -71,19 +78,17 @@ def params(adata: AnnData, *, key: str) -> dict[str, Any]:
     ('condition', 3, 'euclidean')
     >>> dn.tl.disc(adata, **params)
     """
-    entry = adata.uns.get(key)
-    if not _is_result(key, entry):
-        there = list(results(adata).index)
-        listed = f"; there are {validate.quoted(there)}" if there else ""
-        raise KeyError(f"no call of dn.tl is recorded under key={key!r}{listed}.{validate.nearest(key, there)}")
+    found = recorded(adata)
+    if key not in found:
+        listed = f"; there are {validate.quoted(found)}" if found else ""
+        raise KeyError(f"no call of dn.tl is recorded under key={key!r}{listed}.{validate.nearest(key, found)}")
+    entry = found[key]
+    for part in ("params", "arguments", "functions"):
+        if part not in (entry if part == "params" else entry["call"]):
+            raise KeyError(f"the call under key={key!r} is incomplete: {part} is missing (removed by hand).")
     for name in np.atleast_1d(entry["call"]["functions"]):
         log.warn(
             f"params[{str(name)!r}] is the name of a function, {str(entry['params'][name])!r};"
             " replace it by the function itself to make the same call again."
         )
     return replayed(entry)
-
-
-def _is_result(key: str, entry: Any) -> bool:
-    call = entry.get("call") if isinstance(entry, Mapping) else None
-    return isinstance(call, Mapping) and "tool" in call and str(call.get("key")) == key

@@ -55,7 +55,7 @@ def scorecard(
         )
     return stacked(
         [
-            labelled(named(adata, keys.varm, keys.columns(prefix, KINDS)), group=ours, reference=theirs)
+            labelled(named(adata, keys, keys.columns(prefix, KINDS)), group=ours, reference=theirs)
             for ours, theirs, prefix in wanted
         ]
     )

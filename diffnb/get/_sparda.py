@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _validate as validate
 from .._keys import SpardaKeys
-from ._common import entry, known_group, labelled, ranked, stacked
+from ._common import entry, known_group, labelled, ranked, slot, stacked, table
 from ._docs import documented_reader
 
 
@@ -60,15 +60,16 @@ def sparda(adata: AnnData, *, group: str | None = None, key: str = "sparda") -> 
     """
     keys = SpardaKeys(key)
     comparisons = _comparisons(entry(adata, keys), group)
-    weights = adata.varm[keys.varm]
+    weights = table(adata, keys, "varm", [each.column for each in comparisons])
     return stacked([_ranked_weights(adata, weights[each.column], each) for each in comparisons])
 
 
 def _ranked_weights(adata: AnnData, stored: pd.Series[Any], of: Comparison) -> pd.DataFrame:
     weights = stored.to_numpy(dtype=float)
-    table = ranked(adata, {"weight": weights, "selected": np.abs(weights) > 0}, -np.abs(weights))
-    table = table[["weight", "rank", "selected"]]
-    return labelled(table, group=of.group, reference=of.reference, projection=of.projection)
+    rows = ranked(adata, {"weight": weights, "selected": np.abs(weights) > 0}, -np.abs(weights))
+    return labelled(
+        rows[["weight", "rank", "selected"]], group=of.group, reference=of.reference, projection=of.projection
+    )
 
 
 @documented_reader
@@ -155,9 +156,9 @@ def sparda_path(adata: AnnData, *, key: str = "sparda") -> pd.DataFrame:
     chosen = np.asarray(path["chosen"]).ravel()
     tables = []
     for each in _comparisons(found, None):
-        table = pd.DataFrame({"k": k, **{name: values[each.place] for name, values in curves.items()}})
-        table["chosen"] = k == chosen[each.place]
-        tables.append(labelled(table, group=each.group, reference=each.reference, projection=each.projection))
+        curve = pd.DataFrame({"k": k, **{name: values[each.place] for name, values in curves.items()}})
+        curve["chosen"] = k == chosen[each.place]
+        tables.append(labelled(curve, group=each.group, reference=each.reference, projection=each.projection))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -195,16 +196,18 @@ def sparda_projection(
     n_projections = np.asarray(found["objective"]).shape[1]
     validate.count("projection", projection, at_most=n_projections, why=f"{n_projections} found")
     conditions = validate.conditions(adata, str(found["params"]["groupby"]))
-    values = pd.DataFrame(np.asarray(adata.obsm[keys.obsm]), index=adata.obs_names, columns=list(found["columns"]))
+    values = pd.DataFrame(
+        np.asarray(slot(adata, keys, "obsm", keys.obsm)), index=adata.obs_names, columns=list(found["columns"])
+    )
     wanted = [each for each in _comparisons(found, group) if each.projection == projection]
     tables = []
     for each in wanted:
-        table = pd.DataFrame(
+        along = pd.DataFrame(
             {"value": values[each.column].to_numpy(), "condition": conditions, "side": _sides(conditions, each)},
             index=adata.obs_names,
         )
         several = {"group": each.group, "reference": each.reference} if len(wanted) > 1 else {}
-        tables.append(labelled(table, **several))
+        tables.append(labelled(along, **several))
     return stacked(tables)
 
 

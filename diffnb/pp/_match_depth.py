@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,13 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import MATCHED, counts_of, totals_of
+from .._anndata import MATCHED, Change, change_slots, counts_of, guarded, totals_of
 from ..core.arrays.row_chunks import is_dask
 from ..core.stats.thinning import are_counts, matched_totals, thinned
 from ..core.typing import Floats, Matrix
 
 
+@guarded()
 def match_depth(
     adata: AnnData,
     groupby: str,
@@ -22,6 +24,7 @@ def match_depth(
     sample_key: str | None = None,
     layer: str | None = "counts",
     random_state: int = 0,
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Thin counts so that no condition, and no sample, is sequenced deeper than another.
@@ -44,6 +47,8 @@ def match_depth(
         Layer with the counts, which stays as it is; `None` for `adata.X`.
     random_state
         Seed. The same seed gives the same answer.
+    overwrite
+        Replace `adata.obs["match_depth"]` and `adata.uns["match_depth"]` even if this function has not written them.
     copy
         Work on a copy and return it.
 
@@ -66,6 +71,7 @@ def match_depth(
     >>> round(float(depth[first].mean() / depth[~first].mean()), 1)
     1.0
     """
+    _refuse_unwritable(adata, overwrite)
     counts = counts_of(adata, layer)
     units = _units(adata, groupby, sample_key)
     totals = totals_of(counts)
@@ -75,12 +81,26 @@ def match_depth(
         kept[rows] = np.divide(target, totals[rows], out=np.ones(len(rows)), where=totals[rows] > 0)
     thin = _thinned(counts, np.nan_to_num(kept, nan=1.0), random_state, layer)
     adata = adata.copy() if copy else adata
-    adata.X = thin
-    adata.obs[MATCHED] = kept
-    # so that a later warning knows whether the counts that it finds are those that were matched
-    adata.uns[MATCHED] = {"groupby": groupby, "total_counts": float(totals.sum()), "random_state": random_state}
+    # with the total, so that a later warning knows whether the counts that it finds are those that were matched
+    record = {"groupby": groupby, "total_counts": float(totals.sum()), "random_state": random_state}
+    change_slots(adata, Change((), {("obs", MATCHED): kept, ("uns", MATCHED): record}, {"_X": thin}))
     log.info(f"kept {np.nanmean(kept):.0%} of the counts of an observation on average to match {len(units)} depths")
     return adata if copy else None
+
+
+def _refuse_unwritable(adata: AnnData, overwrite: bool) -> None:
+    """Refuse data whose `X` cannot be replaced in memory, and slots that hold something else."""
+    if adata.isbacked:
+        raise ValueError("adata is backed, and its X a file: read it into memory first, adata = adata.to_memory().")
+    found = adata.uns.get(MATCHED)
+    if overwrite or (isinstance(found, Mapping) and "total_counts" in found):
+        return
+    for place in ("obs", "uns"):
+        if MATCHED in getattr(adata, place):
+            raise ValueError(
+                f"adata.{place}[{MATCHED!r}] exists and was not written by pp.match_depth, so that it is not replaced:"
+                " rename it to keep it, or give overwrite=True to replace it."
+            )
 
 
 def _units(adata: AnnData, groupby: str, sample_key: str | None) -> list[Any]:

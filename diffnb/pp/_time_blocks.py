@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import ceil
 from typing import Any, Literal, TypeAlias
 
@@ -11,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import all_rows, row_autocorrelation
+from .._anndata import Change, all_rows, change_slots, guarded, row_autocorrelation
 
 Strings: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
 #: entry of `uns`
@@ -27,6 +28,7 @@ MIN_BLOCKS_PER_CONDITION = 4
 WITHOUT_CONDITION = "no condition"
 
 
+@guarded()
 def time_blocks(
     adata: AnnData,
     groupby: str | None = None,
@@ -35,6 +37,7 @@ def time_blocks(
     layer: str | None = None,
     length: int | Literal["auto"] = "auto",
     key_added: str = "block",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Divide a series into blocks of consecutive frames, as units of tests in place of single frames.
@@ -59,6 +62,8 @@ def time_blocks(
         number of frames that count as one, by the autocorrelation, and 20 at least.
     key_added
         Column of `adata.obs` that is written.
+    overwrite
+        Replace this column, and `adata.uns["time_blocks"]`, even if this function has not written them.
     copy
         Work on a copy and return it.
 
@@ -79,6 +84,7 @@ def time_blocks(
     >>> adata.obs["block"].nunique()
     16
     """
+    columns = _columns_written(adata, key_added, overwrite)
     names = _series_names(adata, groupby, sample_key)
     codes, levels = pd.factorize(names, sort=True)
     series = [np.flatnonzero(codes == code) for code in range(len(levels))]
@@ -90,18 +96,36 @@ def time_blocks(
         blocks[rows] = _numbered(str(name), len(rows), per_block)
     _check_counts(adata, groupby, blocks, length, per_block)
     adata = adata.copy() if copy else adata
-    adata.obs[key_added] = pd.Categorical(blocks)
-    adata.uns[TIME_BLOCKS] = {
+    record = {
         "key": key_added,
+        "columns": np.array(columns, dtype=object),
         "length": per_block,
         "lag_1": found.lag_1,
         "correlation_time": found.time,
     }
+    written = {("obs", key_added): pd.Categorical(blocks), ("uns", TIME_BLOCKS): record}
+    change_slots(adata, Change((), written))
     log.info(
         f"{len(np.unique(blocks))} blocks of about {per_block} frames: lag-1 correlation {found.lag_1:.2f},"
         f" {found.time:.1f} frames count as one"
     )
     return adata if copy else None
+
+
+def _columns_written(adata: AnnData, key_added: str, overwrite: bool) -> list[str]:
+    """List the columns that this and earlier calls have written; refuse those that hold something else."""
+    found = adata.uns.get(TIME_BLOCKS)
+    is_ours = isinstance(found, Mapping) and "key" in found
+    columns = [str(c) for c in np.atleast_1d(found.get("columns", [found["key"]]))] if is_ours else []
+    foreign = [f"adata.uns[{TIME_BLOCKS!r}]"] if found is not None and not is_ours else []
+    if key_added in adata.obs and key_added not in columns:
+        foreign.append(f"adata.obs[{key_added!r}]")
+    if foreign and not overwrite:
+        raise ValueError(
+            f"{foreign[0]} exists and was not written by pp.time_blocks, so that it is not replaced: give key_added"
+            " another value to keep it, or overwrite=True to replace it."
+        )
+    return list(dict.fromkeys([*columns, key_added]))
 
 
 def _series_names(adata: AnnData, groupby: str | None, sample_key: str | None) -> Strings:

@@ -179,6 +179,13 @@ def warn_of_evidence(analysis: Analysis, data: Pulled, sample_key: str | None) -
                 f"sample_key={sample_key!r} gives so few samples that the labels can be permuted in"
                 f" {naming.n_permutations} other ways: no group can be named. n_clusters=… names groups untested."
             )
+    tested = analysis.significance
+    if tested is not None and tested.exact:
+        n = 1 + len(tested.null_sigma)
+        log.info(
+            f"samples can be assigned to conditions in {n} ways: each was evaluated once, p-values are exact and not"
+            f" below {1 / n:.2g}"
+        )
     for group, labels in zip(data.groups, (g.labels for g in analysis.groups), strict=True):
         for number in range(1, int(labels.max()) + 1):
             n_members = int((labels == number).sum())

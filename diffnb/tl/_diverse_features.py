@@ -11,7 +11,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, bound, expand, pull_all, store, warn_of_units
+from .._anndata import Results, bound, expand, guarded, pull_all, store, warn_of_units
 from .._keys import DiverseFeaturesKeys
 from ..core.dufs import DiverseOptions, fit_diverse_features
 from ._docs import documented_tool
@@ -20,6 +20,7 @@ from ._docs import documented_tool
 AUTO_FEATURES, MAX_AUTO_SHARE = 100, 0.5
 
 
+@guarded(DiverseFeaturesKeys)
 @documented_tool
 def diverse_features(
     adata: AnnData,
@@ -31,14 +32,15 @@ def diverse_features(
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     key_added: str = "diverse_features",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Select features that follow the structure of the data and do not repeat each other, without labels.
 
     The Laplacian score ranks features by smoothness on the graph of observations. Where features come in blocks,
-    such as pixels or co-expressed genes, its leading features are copies of one another. Here a feature is worth
-    its smoothness times the share of its variance that no feature ranked before it explains, and features are
-    ranked greedily by this value. Nothing is trained and nothing is random. For few features with a structure among
+    such as pixels or co-expressed genes, its leading features are copies of one another. Here features are ranked
+    greedily by smoothness, discounted by the largest and by the mean squared correlation with the features ranked
+    before. Nothing is trained and nothing is random. For few features with a structure among
     many nuisance features, which are never redundant, use :func:`diffnb.tl.dufs`.
 
     Parameters
@@ -50,13 +52,13 @@ def diverse_features(
         Numbers of neighbours of an observation, itself not counted. The ranks of the Laplacian scores on these
         graphs are averaged.
     redundancy
-        Exponent of the unexplained share of variance. 0: the Laplacian score alone; larger values: more diverse
-        features.
+        Exponent of both discounts. 0: the Laplacian score alone; larger values: more diverse features.
     use_rep
         ... Only the graph is made from it.
     layer
     mask_var
     key_added
+    overwrite
     copy
 
     Returns

@@ -57,6 +57,9 @@ SHARED = {
     ),
     "key": "The `key_added` of the call whose results are used.",
     "key_added": "Name under which results are stored; they replace those of an earlier call.",
+    "overwrite": (
+        "Replace slots, too, that hold what no call of this package has written; by default they are refused."
+    ),
     "copy": "Work on a copy and return it.",
 }
 

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, bound, store
+from .._anndata import Results, bound, guarded, store
 from .._keys import EnrichKeys
 from ..core.stats.enrichment import over_representation
 from ..core.stats.pvalues import adjusted
@@ -24,6 +24,7 @@ from ._docs import documented_tool
 LONG = ("source", "target")
 
 
+@guarded(EnrichKeys)
 @documented_tool
 def enrich(
     adata: AnnData,
@@ -34,6 +35,7 @@ def enrich(
     min_size: int = 5,
     max_size: int | None = None,
     key_added: str = "enrich",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Test which named sets hold more of the features that were found than chance would have it.
@@ -62,6 +64,7 @@ def enrich(
     max_size
         Largest number; `None`: any.
     key_added
+    overwrite
     copy
 
     Returns

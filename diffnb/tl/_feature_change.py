@@ -10,24 +10,27 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Pulled, Results, bound, expand, pull, store
+from .._anndata import Pulled, Results, bound, expand, guarded, pull, store
 from .._keys import ChangeKeys
+from .._options.feature_graph import check_graph, check_memory, graph_options
 from ..core.arrays.ops import dense64
-from ..core.disc import CHANGE_DETECTORS, diffusion_change, feature_walks
+from ..core.disc import CHANGE_DETECTORS, bulk_pvalues, diffusion_change, feature_walks
 from ..core.typing import Floats
 from ._docs import documented_tool
-from ._feature_graph import check_graph, check_memory, graph_options
 
 METHODS = ("diffusion", *CHANGE_DETECTORS)
 DEFAULT_EIGENVECTORS = 50
 
 
+@guarded(ChangeKeys)
 @documented_tool
 def feature_change(
     adata: AnnData,
     groupby: str,
     *,
-    method: Literal["diffusion", "spectral_angle", "difference_rx", "chronochrome", "ir_mad"] = "diffusion",
+    method: Literal[
+        "diffusion", "spectral_angle", "difference_rx", "chronochrome", "projected_chronochrome", "ir_mad"
+    ] = "diffusion",
     groups: Sequence[str] | None = None,
     layer: str | None = None,
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
@@ -39,6 +42,7 @@ def feature_change(
     n_steps: int = 1,
     random_state: int = 0,
     key_added: str = "feature_change",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Measure how much each feature changes between two conditions.
@@ -47,9 +51,9 @@ def feature_change(
     differently a random walk on the features spreads from it. It counts every change, specific to a condition or not,
     which is why the DiSC paper compares it with :func:`diffnb.tl.disc`.
 
-    The other methods are the textbook change detectors of remote sensing. They compare each pixel with itself, so
-    observations (bands) of both conditions must correspond one by one. Use them to find which pixels of a real scene
-    changed: on semi-synthetic pairs they find small targets that DiSC misses.
+    The other methods are change detectors of remote sensing. They compare each pixel with itself, so observations
+    (bands) of both conditions must correspond one by one. Use them to find which pixels of a real scene changed: on
+    semi-synthetic pairs they find small targets that DiSC misses. Begin with `"projected_chronochrome"`.
 
     Parameters
     ----------
@@ -58,8 +62,9 @@ def feature_change(
     method
         `"diffusion"`; `"spectral_angle"` between both spectra of a feature; `"difference_rx"`, the Mahalanobis
         distance of their difference; `"chronochrome"`, that of the residual of a regression on the first condition,
-        which absorbs changes of illumination; `"ir_mad"`, iteratively reweighted multivariate alteration
-        detection. All parameters of the graph below are for `"diffusion"` only.
+        which absorbs changes of illumination; `"projected_chronochrome"`, the same without the part that a change of
+        brightness of the pixel would explain; `"ir_mad"`, iteratively reweighted multivariate alteration detection. All
+        parameters of the graph below are for `"diffusion"` only.
     groups
         ... There must be two of them.
     layer
@@ -75,18 +80,21 @@ def feature_change(
         Steps of the random walk.
     random_state
     key_added
+    overwrite
     copy
 
     Returns
     -------
-    `None`, or the copy. Adds `var[key_added]` (the change of every feature) and `uns[key_added]`
-    (conditions and parameters). Read it with :func:`diffnb.get.feature_change`.
+    `None`, or the copy. Adds `var[key_added]` (the change of every feature), for detectors
+    `var[key_added + "_pval"]` (the chance that a pixel without change scores as high, if most pixels have not changed
+    and the logarithm of their scores is normal), and `uns[key_added]` (conditions and parameters). Read them with
+    :func:`diffnb.get.feature_change`.
 
     References
     ----------
     Coifman & Hirn, *Diffusion maps for changing data*, Appl. Comput. Harmon. Anal. 2014. Reed & Yu, IEEE Trans.
     Acoust. Speech Signal Process. 1990 (RX). Schaum & Stocker, Proc. SPIE 5425, 2004 (chronochrome). Nielsen, IEEE
-    Trans. Image Process. 2007 (IR-MAD).
+    Trans. Image Process. 2007 (IR-MAD). Efron, J. Am. Stat. Assoc. 2004 (p-values from the bulk of the scores).
 
     Examples
     --------
@@ -113,15 +121,18 @@ def feature_change(
     options = graph_options(metric, graph, neighbors, n_neighbors, random_state, p)
     n_eigenvectors = _number_of_eigenvectors(n_eigenvectors, p)
     n_steps = validate.repeats("n_steps", n_steps, at_least=1)
+    keys = ChangeKeys(key_added)
     described: dict[str, Any] = {"groups": np.array(data.groups, dtype=object), "change": method}
     if method == "diffusion":
         graphs = feature_walks(data.matrices, options)
         change = diffusion_change(*graphs.walks, n_eigenvectors=n_eigenvectors, n_steps=n_steps, seed=options.seed)
         described |= {"neighbors": graphs.settings.search, "n_neighbors": graphs.settings.n_neighbors}
+        columns = {keys.var: change}
     else:
         change = CHANGE_DETECTORS[method](*_corresponding(data, method))
-    keys = ChangeKeys(key_added)
-    return store(adata, keys, Results(var={keys.var: expand(change, data.kept)}, described=described), call, copy=copy)
+        columns = {keys.var: change, keys.pval: bulk_pvalues(change)}
+    var = {name: expand(values, data.kept) for name, values in columns.items()}
+    return store(adata, keys, Results(var=var, described=described), call, copy=copy)
 
 
 def _number_of_eigenvectors(n_eigenvectors: object, p: int) -> int:

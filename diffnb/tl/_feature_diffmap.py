@@ -10,13 +10,14 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import Results, bound, expand, pull, store
+from .._anndata import Results, bound, expand, guarded, pull, store
 from .._keys import DiffmapKeys
+from .._options.feature_graph import check_graph, check_memory, graph_options
 from ..core.disc import diffusion_maps
 from ._docs import documented_tool
-from ._feature_graph import check_graph, check_memory, graph_options
 
 
+@guarded(DiffmapKeys)
 @documented_tool
 def feature_diffmap(
     adata: AnnData,
@@ -32,6 +33,7 @@ def feature_diffmap(
     n_components: int = 10,
     random_state: int = 0,
     key_added: str = "feature_diffmap",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Compute diffusion maps of the features, for each condition separately.
@@ -55,6 +57,7 @@ def feature_diffmap(
         Vectors per condition, without the constant one.
     random_state
     key_added
+    overwrite
     copy
 
     Returns

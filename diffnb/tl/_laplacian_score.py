@@ -9,12 +9,13 @@ import numpy as np
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import Results, bound, expand, pull_all, store, warn_of_units
+from .._anndata import Results, bound, expand, guarded, pull_all, store, warn_of_units
 from .._keys import LaplacianScoreKeys
 from ..core.dufs import EDGE_WEIGHTS, LaplacianScoreOptions, fit_laplacian_score
 from ._docs import documented_tool
 
 
+@guarded(LaplacianScoreKeys)
 @documented_tool
 def laplacian_score(
     adata: AnnData,
@@ -26,6 +27,7 @@ def laplacian_score(
     mask_var: str | Sequence[bool] | np.ndarray[Any, np.dtype[np.bool_]] | None = None,
     standardize: Literal["global"] | None = "global",
     key_added: str = "laplacian_score",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Score every feature by how little it varies between neighbouring observations (Laplacian score).
@@ -48,6 +50,7 @@ def laplacian_score(
     standardize
         ... For the graph; the score of a feature does not depend on its own scale.
     key_added
+    overwrite
     copy
 
     Returns

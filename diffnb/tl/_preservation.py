@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, all_rows, bound, store
+from .._anndata import Results, all_rows, bound, guarded, store
 from .._keys import BACKGROUND_GROUP, DiscKeys, PreservationKeys
 from ..core.arrays.ops import column_summaries, take_columns, take_rows
 from ..core.preservation import COMPOSITES, STATISTICS, PreservationFit, PreservationOptions, fit_preservation
@@ -48,6 +48,7 @@ class Observations:
     samples: Ints | None
 
 
+@guarded(PreservationKeys, data="query")
 @documented_tool
 def preservation(
     reference: AnnData,
@@ -62,6 +63,7 @@ def preservation(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "preservation",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Ask whether the groups of features found in one data set are connected in another.
@@ -103,6 +105,7 @@ def preservation(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns

@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, all_rows, bound, store
+from .._anndata import Results, all_rows, bound, guarded, store
 from .._keys import DiscKeys, DiverseFeaturesKeys, DufsKeys, Keys, ProjectionKeys, SpardaKeys
 from ..core.arrays.ops import matmul, pooled_moments, take_rows
 from ..core.typing import Floats, Ints, Matrix
@@ -24,6 +24,7 @@ from ._docs import documented_tool
 SOURCES: tuple[type[Keys], ...] = (DiscKeys, SpardaKeys, DufsKeys, DiverseFeaturesKeys)
 
 
+@guarded(ProjectionKeys, data="query")
 @documented_tool
 def project(
     query: AnnData,
@@ -32,6 +33,7 @@ def project(
     key: str = "disc",
     layer: str | None = None,
     key_added: str = "projected",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Compute on one data set what was found in another: meta-features, scores of groups, projections, selections.
@@ -50,6 +52,7 @@ def project(
     layer
         ... Of both; that of the call where none is named.
     key_added
+    overwrite
     copy
 
     Returns

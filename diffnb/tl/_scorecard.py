@@ -17,6 +17,7 @@ from .._anndata import (
     Results,
     bound,
     expand,
+    guarded,
     pull,
     pull_counts,
     store,
@@ -42,6 +43,7 @@ from ._docs import documented_tool
 from ._pairs import known_condition
 
 
+@guarded(ScorecardKeys)
 @documented_tool
 def scorecard(
     adata: AnnData,
@@ -57,6 +59,7 @@ def scorecard(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "scorecard",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Test how every feature differs: in mean, spread, whole distribution, or connectivity.
@@ -110,6 +113,7 @@ def scorecard(
         ... It changes nothing here: nothing is drawn at random that the data do not decide.
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns

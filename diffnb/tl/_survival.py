@@ -10,7 +10,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
-from .._anndata import Results, bound, store
+from .._anndata import Results, bound, guarded, store
 from .._keys import SurvivalKeys
 from ..core.typing import Bools, Floats
 from ..get._informed import informed_embedding
@@ -19,6 +19,7 @@ from ._docs import documented_tool
 SIDES = ("low", "high")
 
 
+@guarded(SurvivalKeys)
 @documented_tool
 def survival(
     adata: AnnData,
@@ -28,6 +29,7 @@ def survival(
     event_key: str = "event",
     key: str = "informed",
     key_added: str = "survival",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Compare the survival of groups of samples: Kaplan–Meier curves and log-rank tests.
@@ -50,6 +52,7 @@ def survival(
     key
         ... That of :func:`diffnb.tl.informed_distance`, where `groupby` is `None`.
     key_added
+    overwrite
     copy
 
     Returns

@@ -1,5 +1,7 @@
 """`store` owns a key: one step removes what earlier calls left under it and writes the new results."""
 
+from dataclasses import replace
+
 import anndata
 import numpy as np
 import pandas as pd
@@ -95,7 +97,7 @@ class TestStore:
     def test_an_entry_copied_to_another_key_owns_nothing_of_the_original(self, adata):
         store(adata, DiscKeys(), everywhere(adata), CALL)
         adata.uns["kept"] = adata.uns["disc"]
-        store(adata, DiscKeys("kept"), Results(), CALL)
+        store(adata, DiscKeys("kept"), Results(), replace(CALL, overwrite=True))
         assert "disc_A" in adata.var
         assert "X_disc" in adata.obsm
 
@@ -106,9 +108,12 @@ class TestStore:
         assert "disc" in adata.uns
 
     @pytest.mark.parametrize("entry", [3, "text", {"params": {}}, {"call": {"key": "disc", "slots": ["X/X", "odd"]}}])
-    def test_an_entry_that_no_tool_wrote_is_replaced(self, adata, entry):
+    def test_an_entry_that_no_tool_wrote_is_replaced_on_request_only(self, adata, entry):
         adata.uns["disc"] = entry
-        store(adata, DiscKeys(), everywhere(adata), CALL)
+        with pytest.raises(ValueError, match=r"adata.uns\['disc'\] exists .* key_added .* overwrite=True"):
+            store(adata, DiscKeys(), everywhere(adata), CALL)
+        assert adata.uns["disc"] is entry
+        store(adata, DiscKeys(), everywhere(adata), replace(CALL, overwrite=True))
         assert adata.uns["disc"]["call"]["tool"] == "disc"
         assert adata.X is not None
 

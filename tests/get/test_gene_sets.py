@@ -70,6 +70,7 @@ def test_a_line_of_the_gmt_is_name_description_features(done):
     assert [description for _, description, *_ in lines] == ["DiSC, condition A"] * 2 + ["DiSC, condition B"] * 2
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_tabs_in_names_do_not_part_a_field_of_the_gmt(done):
     adata = done.copy()
     first = dn.get.gene_sets(adata)["A1"][0]

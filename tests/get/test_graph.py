@@ -106,6 +106,7 @@ def test_features_that_were_excluded_from_the_analysis_are_not_chosen(two):
     assert len(features) == adata.var["some"].sum()
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_names_of_features_may_repeat(two):
     adata = two.copy()
     adata.var_names = [f"gene{i // 2}" for i in range(adata.n_vars)]

@@ -13,7 +13,7 @@ def found():
     dn.tl.informed_distance(adata, local=True, full=False, n_clusters=5, key_added="local")
     dn.tl.informed_distance(adata, local=True, informed=False, key_added="plain")
     adata.obsm["X_rep"] = adata.X.copy()
-    dn.tl.informed_distance(adata, use_rep="X_rep", key_added="rep")
+    dn.tl.informed_distance(adata, use_rep="X_rep", key_added="of_rep")
     return adata
 
 
@@ -79,7 +79,7 @@ def test_covariance_is_constant_on_pairs_of_clusters(found):
     block = table.loc[found.var["cluster"] == "cluster_1", found.var["cluster"] == "cluster_2"].to_numpy()
     np.testing.assert_allclose(block, block[0, 0])
     with pytest.raises(ValueError, match="use_rep"):
-        dn.get.informed_covariance(found, key="rep")
+        dn.get.informed_covariance(found, key="of_rep")
 
 
 def test_reading_changes_nothing(found):

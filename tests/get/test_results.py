@@ -25,7 +25,7 @@ def test_results_are_listed_with_their_tools(adata):
 
 def test_data_without_results_has_none(adata):
     assert dn.get.results(adata).empty
-    assert dn.get.results(adata).columns.tolist() == ["tool", "replayable"]
+    assert dn.get.results(adata).columns.tolist() == ["tool", "replayable", "changed"]
 
 
 def test_a_function_is_kept_by_name_and_marked(adata):

@@ -61,6 +61,7 @@ def test_a_vector_that_was_not_computed_is_refused(seen):
         dn.pl.disc_observations(seen, component=5)
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_observations_without_a_condition_are_faint(seen):
     seen.obs.loc[seen.obs_names[:5], "condition"] = None
     figure = dn.pl.disc_observations(seen)

@@ -67,6 +67,7 @@ def test_bars_of_a_group_have_its_colour_in_every_figure(toy):
     assert to_rgba(panel.lines[0].get_color()) == table.patches[0].get_facecolor()
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_the_table_of_many_features_has_the_requested_length(wide):
     assert len(dn.pl.disc_features(wide, group="A").axes[0].patches) == 30
 

@@ -65,6 +65,7 @@ def test_a_heatmap_of_few_features_shows_each(toy):
         np.testing.assert_array_equal(row[np.r_[True, row[1:] != row[:-1]]], table[f"vector_{i + 1}"])
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_many_features_become_a_heatmap_and_few_artists(wide):
     figure = dn.pl.disc_vectors(wide)
     assert all(ax.images for ax in figure.axes[:2])
@@ -72,6 +73,7 @@ def test_many_features_become_a_heatmap_and_few_artists(wide):
     assert figure.axes[0].images[0].get_array().shape[1] <= _track.MAX_IMAGE_COLUMNS
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_lines_of_many_features_are_pixels(wide):
     figure = dn.pl.disc_vectors(wide, kind="lines", n_vectors=1)
     long = [line for ax in figure.axes for line in ax.lines if len(line.get_xdata()) > 10]
@@ -112,6 +114,7 @@ def test_diffusion_maps_are_drawn_alone_in_the_order_of_features(toy):
     np.testing.assert_array_equal(drawn_values(figure.axes[0]), maps["vector_1"])
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_diffusion_maps_of_features_with_equal_names(toy):
     adata = toy.copy()
     adata.var_names = ["same"] * adata.n_vars

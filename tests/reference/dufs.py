@@ -141,7 +141,7 @@ def laplacian_score(x, weights):
 
 
 def diverse_order(x, neighborhoods, redundancy):
-    """Rank greedily by smoothness times the share that no feature before explains; every correlation at once."""
+    """Rank greedily by smoothness and what features before do not share; every correlation at once."""
     from scipy.stats import rankdata
     from sklearn.neighbors import kneighbors_graph
 
@@ -156,7 +156,9 @@ def diverse_order(x, neighborhoods, redundancy):
     order = []
     while len(order) < p:
         left = [j for j in range(p) if j not in order]
-        explained = [max((squared[i, j] for i in order), default=0.0) for j in left]
-        values = [smoothness[j] * (1 - e) ** redundancy for j, e in zip(left, explained, strict=True)]
+        largest = [max((squared[i, j] for i in order), default=0.0) for j in left]
+        mean = [np.mean([squared[i, j] for i in order] or [0.0]) for j in left]
+        discount = [(1 - a) * (1 - b) ** 4 for a, b in zip(largest, mean, strict=True)]
+        values = [smoothness[j] * d**redundancy for j, d in zip(left, discount, strict=True)]
         order.append(left[int(np.argmax(values))])
     return smoothness, order

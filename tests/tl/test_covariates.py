@@ -78,10 +78,10 @@ SLOW = ("pda", "sparda")
 )
 def test_results_are_the_same_for_every_kind_of_matrix(counts, call, kind, memory, set_memory):
     tool, arguments, read = CALLS[call]
+    other = as_kind(counts, kind)
     tool(counts, covariates=["batch", "depth"], **arguments)
     expected = read(counts)
     set_memory(memory)
-    other = as_kind(counts, kind)
     tool(other, covariates=["batch", "depth"], **arguments)
     np.testing.assert_allclose(read(other).to_numpy(dtype=float), expected.to_numpy(dtype=float), rtol=1e-7, atol=1e-9)
 

@@ -59,7 +59,9 @@ def test_three_conditions_have_no_single_change(adata):
 
 
 class TestDetectors:
-    @pytest.mark.parametrize("method", ["spectral_angle", "difference_rx", "chronochrome", "ir_mad"])
+    @pytest.mark.parametrize(
+        "method", ["spectral_angle", "difference_rx", "chronochrome", "projected_chronochrome", "ir_mad"]
+    )
     def test_detectors_find_the_tarp_and_survive_a_file(self, method, tmp_path):
         adata = dn.datasets.hyperspectral_tarp(size=40, n_bands=40)
         dn.tl.feature_change(adata, "condition", method=method)
@@ -76,3 +78,26 @@ class TestDetectors:
     def test_an_unknown_detector_is_refused(self, adata):
         with pytest.raises(ValueError, match="Did you mean 'chronochrome'"):
             dn.tl.feature_change(adata, "condition", method="chronochrom")
+
+    def test_pvalues_call_the_targets_and_nothing_in_the_null(self):
+        rng = np.random.default_rng(0)
+        cube = rng.dirichlet(np.ones(3), size=(40, 30)) @ rng.uniform(1, 3, size=(3, 20))
+        target = np.zeros((40, 30), dtype=bool)
+        target[5:9, 6:10] = True
+        cube[target] = rng.uniform(1, 3, size=20)
+        called = {}
+        for appears in (True, False):
+            adata = dn.datasets.semi_synthetic_pair(cube, target, appears=appears, gain=0.1, noise=0.02)
+            dn.tl.feature_change(adata, "condition", method="projected_chronochrome")
+            found = dn.get.feature_change(adata)
+            called[appears] = set(found.index[found["pval_adj"] < 0.05])
+        assert len(called[True] ^ set(adata.var_names[adata.var["target"]])) <= 1
+        assert len(called[False]) <= 1
+
+    def test_a_later_call_without_pvalues_removes_them(self):
+        adata = dn.datasets.hyperspectral_tarp(size=20, n_bands=20)
+        dn.tl.feature_change(adata, "condition", method="chronochrome")
+        assert dn.get.feature_change(adata).columns.tolist() == ["change", "pval", "pval_adj", "rank"]
+        dn.tl.feature_change(adata, "condition")
+        assert "feature_change_pval" not in adata.var
+        assert dn.get.feature_change(adata).columns.tolist() == ["change", "rank"]

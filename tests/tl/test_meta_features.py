@@ -23,6 +23,7 @@ def test_all_observations_and_the_layer_of_the_call_are_used(adata):
     np.testing.assert_allclose(adata.obsm["X_disc"][:, :3], adata.layers["double"] @ vectors, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_features_left_out_weigh_nothing(adata):
     dn.tl.disc(adata, "condition", mask_var="chosen", **FIXED)
     dn.tl.meta_features(adata)

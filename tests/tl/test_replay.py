@@ -123,7 +123,7 @@ def test_params_hold_every_argument_as_it_was_given(prepared, tool, tmp_path):
     prepared.write_zarr(tmp_path / "a.zarr")
     params = dn.get.params(anndata.read_zarr(tmp_path / "a.zarr"), key="mine")
     signature = inspect.signature(getattr(dn.tl, tool))
-    assert list(params) == [name for name in signature.parameters if name not in ("adata", "copy")]
+    assert list(params) == [name for name in signature.parameters if name not in ("adata", "overwrite", "copy")]
     defaults = {name: p.default for name, p in signature.parameters.items()}
     for name, value in params.items():
         expected = {**defaults, **given, "key_added": "mine"}[name]

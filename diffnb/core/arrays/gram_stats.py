@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..runtime import budget
 from ..typing import Floats, Ints, Matrix
 from .affine import AffineMap
-from .ops import dense64, float64, gram
+from .ops import dense64, float64, gram, pooled_moments
 from .row_chunks import Chunked, reduce
 
 #: rows whose mean is the origin of the sums
@@ -66,6 +67,30 @@ def gram_stats(parts: Sequence[Chunked], /) -> list[GramStats]:
             sums = GramStats(part.shape[0], origin, total, products)
             part.memo["sums"], part.memo["moments"] = sums, sums.mean_and_variance()
     return [part.memo["sums"] for part in parts]
+
+
+def gram_stats_of_rows(matrices: Sequence[Matrix], rows: Sequence[Sequence[Ints]], /) -> list[list[GramStats]]:
+    """Sum some rows of each matrix in memory, several times each, all around one origin."""
+    sparse = sp.issparse(matrices[0])
+    origin = np.zeros(matrices[0].shape[1]) if sparse else pooled_moments(matrices)[0]
+    return [[_sums_of_rows(x, own, origin) for own in of_matrix] for x, of_matrix in zip(matrices, rows, strict=True)]
+
+
+def _sums_of_rows(x: Matrix, rows: Ints, origin: Floats) -> GramStats:
+    if sp.issparse(x):
+        block = sp.csr_array(x)[rows]
+        return GramStats(rows.size, origin, np.asarray(float64(block).sum(axis=0)).ravel(), gram(block))
+    total, products = np.zeros(origin.size), np.zeros((origin.size, origin.size))
+    for part in np.array_split(rows, max(1, -(-rows.size // budget.count(8 * origin.size)))):
+        block = dense64(x[part]) - origin
+        total += block.sum(axis=0)
+        products += gram(block)
+    return GramStats(rows.size, origin, total, products)
+
+
+def added(parts: Sequence[GramStats], /) -> GramStats:
+    """Return the sums of the observations of all parts."""
+    return parts[0] if len(parts) == 1 else remainder(parts, ())
 
 
 def remainder(wholes: Sequence[GramStats], parts: Sequence[GramStats], /) -> GramStats:

@@ -2,7 +2,7 @@
 
 from .algorithm import DiscFit, fit_disc
 from .analysis import Analysis, AnalysisOptions, analyse, complete_samples
-from .change_detectors import CHANGE_DETECTORS
+from .change_detectors import CHANGE_DETECTORS, bulk_pvalues
 from .change_maps import diffusion_change, diffusion_maps
 from .feature_graph import feature_walks
 from .feature_groups import FeatureGroups
@@ -33,6 +33,7 @@ __all__ = [
     "Null",
     "Replication",
     "analyse",
+    "bulk_pvalues",
     "cohesion",
     "complete_samples",
     "diffusion_change",

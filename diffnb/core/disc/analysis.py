@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,7 +18,7 @@ from .feature_groups import FeatureGroups, feature_groups, leading_count, refine
 from .membership import Correlations, related
 from .naming import RANK_ROUNDS, Naming, judge_by_rank
 from .paired import agreement, average, distinct_orders, fit_subjects, stability_over_subjects, swap_test
-from .permutable import Null
+from .permutable import Null, SampleSums
 from .replication import Replication, replication_over_samples, replication_over_subjects
 from .settings import DiscOptions, DiscSettings
 from .significance import Significance, evidence, own_and_others, permutation_test, stability
@@ -99,9 +99,12 @@ def _pooled(
     n_jobs: int | None,
 ) -> Analysis:
     fit = fit_disc(matrices, options.disc).without_walks()
+    sums = SampleSums(matrices, samples)  # shared by all tests that assign whole samples
     naming = None
     if options.n_clusters == "auto":
-        naming = _evidence(fit, matrices, options, samples, strata, n_jobs)
+        naming = _evidence(
+            fit, matrices, options, partial(evidence, samples=samples, strata=strata, sums=sums, n_jobs=n_jobs)
+        )
     groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
     if _refines(options, groups):
         groups = _refined(groups, fit.vectors, fit.sigma, related(matrices))
@@ -114,6 +117,7 @@ def _pooled(
             null=options.null,
             samples=samples,
             strata=strata,
+            sums=sums,
             n_jobs=n_jobs,
             progress="permutations",
         )
@@ -135,7 +139,7 @@ def _pooled(
         significance,
         stable,
         naming=naming,
-        replication=replication_over_samples(fit, matrices, samples, groups, n_jobs=n_jobs),
+        replication=replication_over_samples(fit, matrices, samples, groups, sums=sums, n_jobs=n_jobs),
     )
 
 
@@ -143,16 +147,13 @@ def _evidence(
     fit: DiscFit,
     matrices: Sequence[Matrix],
     options: AnalysisOptions,
-    samples: Sequence[Ints],
-    strata: Sequence[Ints],
-    n_jobs: int | None,
+    test: Callable[[DiscFit, Sequence[Matrix]], Naming],
 ) -> Naming:
     """Judge which conditions may name groups; where labels leave doubt, by connectivity alone.
 
     A difference in connectivity is a difference, and with permuted labels features of different level and spread make
     a σ that varies a lot from one permutation to the next.
     """
-    test = partial(evidence, samples=samples, strata=strata, n_jobs=n_jobs)
     naming = test(fit, matrices)
     if fit.settings.graph.standardize == "within" or not naming.doubtful.any():
         return naming

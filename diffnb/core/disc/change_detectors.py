@@ -10,6 +10,8 @@ Nielsen, "The regularized iteratively reweighted MAD method for change detection
 IEEE Trans. Image Process. 16, 2007 (IR-MAD).
 Reed & Yu, "Adaptive multiple-band CFAR detection of an optical pattern with unknown spectral distribution", IEEE Trans.
 Acoust. Speech Signal Process. 38, 1990 (RX).
+Efron, "Large-scale simultaneous hypothesis testing: the choice of a null hypothesis", J. Am. Stat. Assoc. 99, 2004
+(the null is estimated from the bulk of the scores).
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy.linalg
-from scipy import stats
+from scipy import special, stats
 
+from ..stats.pvalues import floored
 from ..typing import Floats
 
-ChangeDetector: TypeAlias = Literal["spectral_angle", "difference_rx", "chronochrome", "ir_mad"]
+ChangeDetector: TypeAlias = Literal[
+    "spectral_angle", "difference_rx", "chronochrome", "projected_chronochrome", "ir_mad"
+]
 
 #: eigenvalues of a covariance below this share of the largest are noise of collinear bands
 MIN_EIGENVALUE_SHARE = 1e-8
@@ -52,10 +57,32 @@ def chronochrome(before: Floats, after: Floats, /) -> Floats:
 
     The regression over all pixels absorbs what changed everywhere, such as illumination and calibration.
     """
+    residual = _whitened_residual(before, after)[0]
+    return np.asarray(np.linalg.norm(residual, axis=0))
+
+
+def projected_chronochrome(before: Floats, after: Floats, /) -> Floats:
+    """Chronochrome without the part of each residual that a change of brightness of the pixel would explain.
+
+    The regression absorbs a gain of every band, but not one that varies over the field. Such a gain moves a pixel
+    along its own predicted spectrum, and bright or unusual pixels most. This direction is projected out, in the
+    coordinates in which residuals are white. A dark pixel, whose spectral angle is mostly noise, stays unremarkable.
+    """
+    residual, predicted = _whitened_residual(before, after)
+    squared = np.einsum("ij,ij->j", predicted, predicted)
+    along = np.einsum("ij,ij->j", predicted, residual)
+    share = np.divide(along, squared, out=np.zeros_like(along), where=squared > 0)
+    return np.asarray(np.linalg.norm(residual - share * predicted, axis=0))
+
+
+def _whitened_residual(before: Floats, after: Floats) -> tuple[Floats, Floats]:
+    """Residuals of the regression of the second image on the first, and what it predicts, where residuals are white."""
     x, y = _centered(before), _centered(after)
-    inverse = _inverse_covariance(x)
-    predicted = (y @ x.T / x.shape[1]) @ (inverse @ x)
-    return _mahalanobis(y - predicted, rounding=ROUNDING * float(np.square(y).mean()))
+    predicted = (y @ x.T / x.shape[1]) @ (_inverse_covariance(x) @ x)
+    residual = y - predicted
+    rounding = ROUNDING * float(np.square(y).mean())
+    whiten = _inverse_root(_centered(residual) @ residual.T / x.shape[1], rounding)
+    return whiten @ residual, whiten @ (predicted + after.mean(axis=1, keepdims=True))
 
 
 def ir_mad(before: Floats, after: Floats, /) -> Floats:
@@ -90,10 +117,23 @@ def _alterations(before: Floats, after: Floats, weights: Floats) -> tuple[Floats
     return np.asarray((differences**2 / variances[:, None]).sum(axis=0)), correlations
 
 
-def _mahalanobis(values: Floats, rounding: float = 0.0) -> Floats:
-    """Distance of every column from the mean; variances below `rounding` count as that much."""
+def bulk_pvalues(score: Floats, /) -> Floats:
+    """Chance that a pixel without change scores as high, if most pixels have not changed.
+
+    The logarithm of the score of unchanged pixels is taken as normal. Its mean is the median of all pixels, its
+    standard deviation the distance from there to the quantile that lies one standard deviation above.
+    """
+    known = np.log(np.maximum(score, np.finfo(float).tiny))
+    median, above = np.quantile(known, [0.5, special.ndtr(1.0)])
+    if above <= median:
+        return np.ones_like(known)
+    return floored(special.ndtr((median - known) / (above - median)))
+
+
+def _mahalanobis(values: Floats) -> Floats:
+    """Distance of every column from the mean."""
     centered = _centered(values)
-    squared = np.einsum("ij,ij->j", centered, _inverse_covariance(centered, rounding) @ centered)
+    squared = np.einsum("ij,ij->j", centered, _inverse_covariance(centered) @ centered)
     return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
 
 
@@ -101,8 +141,8 @@ def _centered(image: Floats) -> Floats:
     return np.asarray(image - image.mean(axis=1, keepdims=True))
 
 
-def _inverse_covariance(centered: Floats, rounding: float = 0.0) -> Floats:
-    root = _inverse_root(centered @ centered.T / centered.shape[1], rounding)
+def _inverse_covariance(centered: Floats) -> Floats:
+    root = _inverse_root(centered @ centered.T / centered.shape[1])
     return np.asarray(root @ root)
 
 
@@ -110,13 +150,14 @@ def _inverse_root(covariance: Floats, rounding: float = 0.0) -> Floats:
     values, vectors = scipy.linalg.eigh(covariance)
     if values[-1] <= 0:
         return np.zeros_like(covariance)
-    floored = np.maximum(values, max(MIN_EIGENVALUE_SHARE * values[-1], rounding))
-    return np.asarray((vectors / np.sqrt(floored)) @ vectors.T)
+    bounded = np.maximum(values, max(MIN_EIGENVALUE_SHARE * values[-1], rounding))
+    return np.asarray((vectors / np.sqrt(bounded)) @ vectors.T)
 
 
 CHANGE_DETECTORS: dict[ChangeDetector, Callable[[Floats, Floats], Floats]] = {
     "spectral_angle": spectral_angle,
     "difference_rx": difference_rx,
     "chronochrome": chronochrome,
+    "projected_chronochrome": projected_chronochrome,
     "ir_mad": ir_mad,
 }

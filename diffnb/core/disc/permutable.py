@@ -19,7 +19,7 @@ from ..arrays.count_correlations import (
     standardized_correlations,
 )
 from ..arrays.count_moments import CountMoments, Counts, count_moments, fit_damping
-from ..arrays.gram_stats import GramStats, gram_fits, gram_stats, remainder
+from ..arrays.gram_stats import GramStats, added, gram_fits, gram_stats, gram_stats_of_rows, remainder
 from ..arrays.ops import moments_of_each
 from ..arrays.row_chunks import Chunked, stacked
 from ..runtime import budget
@@ -44,15 +44,48 @@ class Permutable(Protocol):
         ...
 
 
-def as_permutable(matrices: Sequence[Matrix], null: Null, /, *, samples: Sequence[Ints] = ()) -> Permutable:
+class SampleSums:
+    """Sums of every sample, from which those of any assignment of samples follow; taken when first needed."""
+
+    def __init__(self, matrices: Sequence[Matrix], samples: Sequence[Ints]) -> None:
+        self._matrices, self.samples = matrices, samples
+        self._found: list[dict[int, GramStats]] | None = None
+
+    @property
+    def fit(self) -> bool:
+        """Whether there are samples, so few and of so few features that their sums fit in memory."""
+        if isinstance(self._matrices[0], Counts) or not len(self.samples):
+            return False
+        n_samples = sum(len(np.unique(codes)) for codes in self.samples)
+        return budget.fits(8 * n_samples * self._matrices[0].shape[1] ** 2)
+
+    def __call__(self) -> list[dict[int, GramStats]]:
+        """Return the sums of every sample in each condition."""
+        if self._found is None:
+            if isinstance(self._matrices[0], Chunked):
+                sums = partial(_stats_by_sample, self._matrices, self.samples)
+                self._found = self._matrices[0].cached("by_sample", sums)
+            else:
+                codes = [np.unique(own) for own in self.samples]
+                rows = [[np.flatnonzero(s == c) for c in own] for s, own in zip(self.samples, codes, strict=True)]
+                found = gram_stats_of_rows(self._matrices, rows)
+                self._found = [dict(zip(c.tolist(), own, strict=True)) for c, own in zip(codes, found, strict=True)]
+        return self._found
+
+
+def as_permutable(
+    matrices: Sequence[Matrix], null: Null, /, *, samples: Sequence[Ints] = (), sums: SampleSums | None = None
+) -> Permutable:
     """Prepare observations to be permuted; with `samples`, only whole samples can be.
 
-    Under the null of connectivity, observations are standardised within their original condition first.
+    Under the null of connectivity, observations are standardised within their original condition first. `sums` of
+    these samples that several tests share are taken once.
     """
     if isinstance(matrices[0], Counts):
         return _Counted.of(matrices, null)
-    if gram_fits(matrices[0]):
-        return _Summed.of(matrices, null, samples)
+    sums = SampleSums(matrices, samples) if sums is None else sums
+    if gram_fits(matrices[0]) or (sums.fit and not isinstance(matrices[0], Chunked)):
+        return _Summed.of(matrices, null, sums)
     return _Stacked.of(matrices, null)
 
 
@@ -141,9 +174,9 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Summed:
-    """Sums over chunked data: those of a permutation take one pass, or follow from sums by sample."""
+    """Sums over data: those of a permutation take one pass over chunked data, or follow from sums by sample."""
 
-    matrices: Sequence[Chunked]
+    matrices: Sequence[Any]
     #: of each original condition under the null of connectivity; otherwise empty
     maps: list[AffineMap]
     #: per condition, the sample of each row, and the sums of each sample; empty where single rows are permuted
@@ -151,18 +184,17 @@ class _Summed:
     by_sample: list[dict[int, GramStats]]
 
     @classmethod
-    def of(cls, matrices: Sequence[Chunked], null: Null, samples: Sequence[Ints]) -> _Summed:
+    def of(cls, matrices: Sequence[Matrix], null: Null, sums: SampleSums) -> _Summed:
+        by_sample = sums() if sums.fit else []
         maps: list[AffineMap] = []
         if null == "connectivity":
-            gram_stats(matrices)
-            for mean, variance in moments_of_each(matrices):
-                maps.append(AffineMap(mean, inverse(np.sqrt(variance))))
-        n_samples = sum(len(np.unique(codes)) for codes in samples)
-        if not n_samples or not budget.fits(8 * n_samples * matrices[0].shape[1] ** 2):
-            return cls(matrices, maps, (), [])
-        # once for all tests of one analysis, which has one set of samples
-        by_sample = matrices[0].cached("by_sample", partial(_stats_by_sample, matrices, samples))
-        return cls(matrices, maps, samples, by_sample)
+            if by_sample:
+                moments = [added(list(own.values())).mean_and_variance() for own in by_sample]
+            else:
+                gram_stats(matrices)
+                moments = moments_of_each(matrices)
+            maps = [AffineMap(mean, inverse(np.sqrt(variance))) for mean, variance in moments]
+        return cls(matrices, maps, sums.samples if by_sample else (), by_sample)
 
     def fit(self, rows: Sequence[Ints], settings: DiscSettings) -> DiscFit:
         """Fit as if these rows, numbered across conditions, made up each condition."""
@@ -178,12 +210,15 @@ class _Summed:
         return self.fit(rows, settings).sigma
 
     def _from_samples(self, rows: Ints) -> tuple[GramStats, ...]:
+        """Add the sums of samples, apart by original condition where these are mapped differently."""
         by_condition = _by_condition(rows, [x.shape[0] for x in self.matrices])
-        return tuple(
-            self._mapped(stats[int(code)], condition)
-            for condition, (r, codes, stats) in enumerate(zip(by_condition, self.samples, self.by_sample, strict=True))
-            for code in np.unique(codes[r])
-        )
+        found = [
+            [stats[int(code)] for code in np.unique(codes[r])]
+            for r, codes, stats in zip(by_condition, self.samples, self.by_sample, strict=True)
+        ]
+        if not self.maps:
+            return (added([stats for own in found for stats in own]),)
+        return tuple(self._mapped(added(own), condition) for condition, own in enumerate(found) if own)
 
     def _from_rows(self, rows: Sequence[Ints]) -> list[tuple[GramStats, ...]]:
         if not self.maps:

@@ -23,7 +23,7 @@ from ..typing import Bools, Floats, Ints, Matrix
 from .algorithm import DiscFit
 from .feature_groups import BACKGROUND, FeatureGroups
 from .paired import align, average
-from .permutable import as_permutable
+from .permutable import SampleSums, as_permutable
 
 #: samples below which there are no halves to compare: each needs two to show that they agree
 MIN_SAMPLES_TO_SPLIT = 4
@@ -132,6 +132,7 @@ def replication_over_samples(
     groups: Sequence[FeatureGroups],
     /,
     *,
+    sums: SampleSums | None = None,
     n_jobs: int | None = None,
 ) -> Replication | None:
     """Compare fits to halves of the samples of every condition, where each sample belongs to one condition.
@@ -144,7 +145,7 @@ def replication_over_samples(
     codes = [np.unique(c) for c in samples]
     if min(map(len, codes)) < MIN_SAMPLES_TO_SPLIT:
         return None
-    observations = as_permutable(matrices, "labels", samples=samples)
+    observations = as_permutable(matrices, "labels", samples=samples, sums=sums)
     sample_of_row = np.concatenate(list(samples))
     seed = fit.settings.seed
 

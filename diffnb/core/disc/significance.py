@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
 
@@ -11,13 +12,13 @@ import numpy as np
 
 from ..runtime.seeds import draws
 from ..stats.pvalues import monotone, permutation_pvalues
-from ..stats.resampling import bootstrap_rows, map_draws, map_items, permuted_rows, permuted_samples
+from ..stats.resampling import bootstrap_rows, every_assignment, map_draws, map_items, permuted_rows, permuted_samples
 from ..typing import Floats, Ints, Matrix
 from .algorithm import SIGMA_TIE_TOLERANCE, DiscFit, refit
 from .feature_groups import FeatureGroups, same_group
 from .membership import Correlations, related
 from .naming import MAX_PERMUTATIONS, Naming, judge
-from .permutable import Null, as_permutable
+from .permutable import Null, Permutable, SampleSums, as_permutable
 
 #: with few samples most draws repeat an earlier one
 MAX_DRAWS_PER_ASSIGNMENT = 20
@@ -33,6 +34,8 @@ class Significance:
     pvals: Floats
     #: permutations × conditions × components
     null_sigma: Floats
+    #: whether every assignment of samples but the original one was evaluated, each once: p-values are exact then
+    exact: bool = False
 
 
 def permutation_test(
@@ -44,6 +47,7 @@ def permutation_test(
     null: Null = "labels",
     samples: Sequence[Ints] = (),
     strata: Sequence[Ints] = (),
+    sums: SampleSums | None = None,
     n_jobs: int | None = None,
     progress: str | None = None,
 ) -> Significance:
@@ -52,20 +56,62 @@ def permutation_test(
     `null="labels"` tests for any difference between conditions. `null="connectivity"` standardises every feature
     within its condition first, and again after each permutation, so that shifts and changes of scale are no
     differences; the fit must be standardised within conditions, too. With `samples`, whole samples are permuted;
-    with `strata`, only within strata.
+    with `strata`, only within strata. Where samples can be assigned in no more ways than permutations are wanted,
+    each of these ways is evaluated once. `sums` of the samples may be shared with other tests.
     """
     if null == "connectivity" and fit.settings.graph.standardize != "within":
         raise ValueError("null='connectivity' tests a fit with standardize='within'.")
-    observations = as_permutable(matrices, null, samples=samples)
+    observations = as_permutable(matrices, null, samples=samples, sums=sums)
     sizes = [x.shape[0] for x in matrices]
+    every = every_assignment(samples, n_permutations + 1, strata=strata) if samples else None
+    if every is not None:
+        original = _ordered(_original(samples))
+        assignments = [rows for rows in every if _ordered(rows) != original]
+    elif samples:
+        seeds = draws(fit.settings.seed, "permutations", n_permutations)
+        assignments = [_permuted(sizes, samples, strata, np.random.default_rng(seed)) for seed in seeds]
+    if samples:
+        null_sigma = _sigma_of_assignments(fit, observations, assignments, samples, n_jobs, progress)
+    else:
 
-    def draw(rng: np.random.Generator) -> Floats:
-        return observations.sigma(_permuted(sizes, samples, strata, rng), fit.settings)
+        def draw(rng: np.random.Generator) -> Floats:
+            return observations.sigma(_permuted(sizes, samples, strata, rng), fit.settings)
 
-    seeds = draws(fit.settings.seed, "permutations", n_permutations)
-    null_sigma = np.stack(map_draws(draw, seeds, n_jobs=n_jobs, progress=progress))
+        seeds = draws(fit.settings.seed, "permutations", n_permutations)
+        null_sigma = np.stack(map_draws(draw, seeds, n_jobs=n_jobs, progress=progress))
     pvals = permutation_pvalues(fit.sigma, null_sigma, tolerance=SIGMA_TIE_TOLERANCE)
-    return Significance(fit.sigma, monotone(pvals), null_sigma)
+    return Significance(fit.sigma, monotone(pvals), null_sigma, exact=every is not None)
+
+
+def _sigma_of_assignments(
+    fit: DiscFit,
+    observations: Permutable,
+    assignments: Sequence[Sequence[Ints]],
+    samples: Sequence[Ints],
+    n_jobs: int | None,
+    progress: str | None,
+) -> Floats:
+    """σ of every assignment, computed once for those that are equal; the fit is that of the original.
+
+    Assignments that differ in the order of conditions only are equal, too, where all conditions are fitted alike.
+    """
+    alike = len(set(fit.settings.n_eigenvectors)) == 1
+    original = _ordered(_original(samples))
+    keys = [_ordered(rows) for rows in assignments]
+    # of the assignments that are equal, the one that is computed
+    first: dict[Hashable, tuple[bytes, ...]] = {}
+    for key in (original, *keys):
+        first.setdefault(frozenset(key) if alike else key, key)
+    rows_of = dict(zip(keys, assignments, strict=True))
+    new = [key for key in first.values() if key != original]
+    found = map_items(lambda key: observations.sigma(rows_of[key], fit.settings), new, n_jobs=n_jobs, progress=progress)
+    sigma = {original: fit.sigma, **dict(zip(new, found, strict=True))}
+
+    def reordered(key: tuple[bytes, ...]) -> Floats:
+        computed = first[frozenset(key) if alike else key]
+        return sigma[computed][[computed.index(part) for part in key]]
+
+    return np.stack([reordered(key) for key in keys]) if keys else np.empty((0, *fit.sigma.shape))
 
 
 def evidence(
@@ -75,11 +121,12 @@ def evidence(
     *,
     samples: Sequence[Ints] = (),
     strata: Sequence[Ints] = (),
+    sums: SampleSums | None = None,
     n_jobs: int | None = None,
 ) -> Naming:
     """Judge by permutations which conditions have a leading vector; of connectivity where the fit is of that alone."""
     null: Null = "connectivity" if fit.settings.graph.standardize == "within" else "labels"
-    observations = as_permutable(matrices, null, samples=samples)
+    observations = as_permutable(matrices, null, samples=samples, sums=sums)
     sizes = [x.shape[0] for x in matrices]
     settings = replace(fit.settings, n_components=1)
     # another stream than that of the permutations, so that p-values do not change the groups
@@ -107,8 +154,7 @@ def distinct_assignments(
 
     Assignments that differ only in the order of conditions are the same, and the original one is left out.
     """
-    edges = np.cumsum([0, *(len(codes) for codes in samples)])
-    original = [np.arange(a, b) for a, b in pairwise(edges)]
+    original = _original(samples)
     found: dict[frozenset[bytes], list[Ints]] = {_unordered(original): original}
     for source in draws(seed, "chance", MAX_DRAWS_PER_ASSIGNMENT * count):
         rows = permuted_samples(samples, np.random.default_rng(source), strata=strata)
@@ -118,8 +164,17 @@ def distinct_assignments(
     return list(found.values())[1:]
 
 
+def _original(samples: Sequence[Ints]) -> list[Ints]:
+    edges = np.cumsum([0, *(len(codes) for codes in samples)])
+    return [np.arange(a, b) for a, b in pairwise(edges)]
+
+
+def _ordered(rows: Sequence[Ints]) -> tuple[bytes, ...]:
+    return tuple(blake2b(r.tobytes()).digest() for r in rows)
+
+
 def _unordered(rows: Sequence[Ints]) -> frozenset[bytes]:
-    return frozenset(r.tobytes() for r in rows)
+    return frozenset(_ordered(rows))
 
 
 def _permuted(

@@ -1,7 +1,10 @@
 """Diverse features: smooth on the graph of observations, and not redundant with one another.
 
-A feature is worth its smoothness times the share of its variance that no feature ranked before it explains,
-s_j · (1 − max_i r²_ij)^redundancy. Features are ranked greedily by this value. The smoothness is the rank
+Features are ranked greedily. With S the features ranked so far, the next one has the largest value of
+
+    s_j · [(1 − max_i r²_ij) · (1 − mean_i r²_ij)^4]^redundancy,   i in S,
+
+so that it is neither a copy of one feature before it nor in line with what they share. The smoothness s_j is the rank
 of the Laplacian score, averaged over several numbers of neighbours, from 0 (roughest) to 1 (smoothest).
 """
 
@@ -25,6 +28,8 @@ NEIGHBORHOODS = (2, 3, 5)
 MIN_RANKED_FEATURES = 300
 #: features whose correlations with all others are computed in one pass over the data
 MAX_CANDIDATE_FEATURES = 512
+#: exponent of the mean share of variance that is not shared with the features ranked before
+MEAN_EXPONENT = 4
 #: decimals to which scores and values are compared: a difference in rounding must not change the order
 COMPARED_DECIMALS = 9
 
@@ -35,7 +40,7 @@ class DiverseOptions:
 
     n_features: int
     neighborhoods: tuple[int, ...] = NEIGHBORHOODS
-    #: exponent of the share of variance that is not explained; 0 ranks by smoothness alone
+    #: exponent of both discounts; 0 ranks by smoothness alone
     redundancy: float = 1.0
 
 
@@ -96,14 +101,15 @@ class _Correlations:
 class _Ranking:
     """Greedy ranking. Correlations are computed for the leading candidates together, in one pass over the data.
 
-    A value can only fall as features are ranked, so the candidates computed together remain the leading ones for a
-    while; when the next feature is not among them, those that lead by then are computed.
+    The candidates computed together remain the leading ones for a while; when the next feature is not among them, those
+    that lead by then are computed.
     """
 
     def __init__(self, correlations: _Correlations, smoothness: Floats, redundancy: float) -> None:
         self.correlations, self.smoothness, self.redundancy = correlations, smoothness, redundancy
         self.order: list[int] = []
         self.unexplained = np.ones(len(smoothness))
+        self._explained = np.zeros(len(smoothness))
         self._left = np.ones(len(smoothness), dtype=bool)
         self._computed: dict[int, Floats] = {}
 
@@ -118,6 +124,7 @@ class _Ranking:
             others = self._left
             explained = self._computed[best]
             self.unexplained[others] = np.minimum(self.unexplained[others], 1 - explained[others])
+            self._explained += explained
 
     def ranks(self) -> Ints:
         """Rank of every feature: in the order in which they were picked, then by what each would add now."""
@@ -127,7 +134,9 @@ class _Ranking:
         return ranks
 
     def _values(self) -> Floats:
-        values = (self.smoothness * self.unexplained**self.redundancy).round(COMPARED_DECIMALS)
+        not_shared = 1 - self._explained / max(1, len(self.order))
+        discount = self.unexplained * not_shared**MEAN_EXPONENT
+        values = (self.smoothness * discount**self.redundancy).round(COMPARED_DECIMALS)
         return np.where(self._left, values, -np.inf)
 
     def _compute_leading(self) -> None:

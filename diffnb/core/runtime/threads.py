@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from threading import Lock
+from threading import RLock, get_ident
 from typing import Any
 
 #: up to this many features one thread is fastest: starting and joining more costs more than it saves, and on a
@@ -57,57 +57,100 @@ def _effective(n_jobs: int) -> int:
 @contextmanager
 def openmp_limits() -> Iterator[None]:
     """Limit the OpenMP loops of scikit-learn, which must be loaded, to what `thread_limits` allows a pool."""
-    from threadpoolctl import threadpool_limits
+    with openmp_threads(n_workers()):
+        yield
 
-    with threadpool_limits(n_workers(), user_api="openmp"):
+
+@contextmanager
+def openmp_threads(n_threads: int, /) -> Iterator[None]:
+    """Limit OpenMP loops of this thread."""
+    from threadpoolctl import ThreadpoolController
+
+    # not from the cache: it may be older than the library
+    loaded = ThreadpoolController().lib_controllers
+    with _limited([lib for lib in loaded if lib.user_api == "openmp"], n_threads):
         yield
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Limit BLAS to one thread while our own threads multiply concurrently, or small problems are solved."""
-    with _one_thread([lib for lib in _libraries().lib_controllers if lib.user_api == "blas"]):
+    with _limited([lib for lib in _libraries().lib_controllers if lib.user_api == "blas"], 1):
         yield
+
+
+@contextmanager
+def threads_restored() -> Iterator[None]:
+    """Give all libraries the threads that they had before, also where an interrupt has prevented others from it."""
+    with _limited(_libraries().lib_controllers, None):
+        yield
+
+
+class _Context:
+    """One context in which libraries are limited, as a holder of these limits."""
 
 
 @dataclass(slots=True)
 class _Limit:
-    """How many contexts limit a library to one thread at the moment, and its threads before the first of them."""
+    """The contexts that limit a library at the moment, and its threads before the first of them."""
 
-    n_contexts: int
+    library: Any
     threads_before: int
+    #: the number of threads that each context asks for; `None`: no limit, only to be restored in the end
+    holders: dict[_Context, int | None] = field(default_factory=dict)
+
+    def apply(self) -> None:
+        """Set the number of threads that the contexts allow."""
+        wanted = min([self.threads_before, *(n for n in self.holders.values() if n is not None)])
+        if self.library.num_threads != wanted:
+            _set_threads(self.library, wanted)
 
 
-_limits: dict[str, _Limit] = {}
-_lock = Lock()
+_limits: dict[tuple[str, int], _Limit] = {}
+_lock = RLock()
 
 
 @contextmanager
-def _one_thread(libraries: Sequence[Any]) -> Iterator[None]:
-    """Limit libraries to one thread until the last of all nested or concurrent contexts has ended.
+def _limited(libraries: Sequence[Any], n_threads: int | None) -> Iterator[None]:
+    """Limit libraries until the last of all nested or concurrent contexts has ended.
 
     The number of threads is a property of the process, and every panel computes in a separate thread. If each
     context restored the number that it found, the last one to end could restore the one thread of another.
     """
-    limited: list[Any] = []
+    context = _Context()
     try:
-        with _lock:
-            for lib in libraries:
-                limit = _limits.setdefault(lib.filepath, _Limit(0, lib.num_threads))
-                limit.n_contexts += 1
-                limited.append(lib)
-                if limit.n_contexts == 1:
-                    _set_threads(lib, 1)
-        yield
+        try:
+            _hold(context, libraries, n_threads)
+            yield
+        finally:
+            _release(context)
     finally:
-        # only those that were limited: the Stop button of a panel may interrupt between any two lines
-        with _lock:
-            for lib in limited:
-                limit = _limits[lib.filepath]
-                limit.n_contexts -= 1
-                if not limit.n_contexts:
-                    _set_threads(lib, limit.threads_before)
-                    del _limits[lib.filepath]
+        # an interrupt may come between any two instructions, also while limits are lifted: the second call completes it
+        _release(context)
+
+
+def _hold(context: _Context, libraries: Sequence[Any], n_threads: int | None) -> None:
+    with _lock:
+        for lib in libraries:
+            limit = _limits.setdefault(_place(lib), _Limit(lib, lib.num_threads))
+            limit.holders[context] = n_threads
+            limit.apply()
+
+
+def _release(context: _Context) -> None:
+    """Lift the limits of a context; a second call does nothing, or what the first one was interrupted in."""
+    with _lock:
+        for place, limit in list(_limits.items()):
+            if place[1] in (0, get_ident()):
+                limit.holders.pop(context, None)
+                limit.apply()
+                if not limit.holders:
+                    del _limits[place]
+
+
+def _place(lib: Any) -> tuple[str, int]:
+    """Identify a number of threads: BLAS has one for the process, OpenMP one for each thread."""
+    return lib.filepath, get_ident() if lib.user_api == "openmp" else 0
 
 
 def _set_threads(lib: Any, n_threads: int) -> None:
@@ -159,5 +202,5 @@ def one_scipy_blas_thread() -> Iterator[None]:
     Its threads would compete with those of NumPy's BLAS, which multiplies the large matrix in between. Where both
     packages share one library, nothing changes.
     """
-    with _one_thread(_blas_of_scipy()):
+    with _limited(_blas_of_scipy(), 1):
         yield

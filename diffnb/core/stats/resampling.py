@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import product
+from math import factorial, prod
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -123,6 +125,44 @@ def permuted_samples(
     condition = np.repeat(np.arange(len(samples)), [len(codes) for codes in samples])[first_row]
     shuffled = _permuted_within(condition, np.concatenate(strata)[first_row], rng)
     return [np.flatnonzero(np.isin(sample_of_row, names[shuffled == number])) for number in range(len(samples))]
+
+
+def every_assignment(samples: Sequence[Ints], most: int, /, *, strata: Sequence[Ints] = ()) -> list[list[Ints]] | None:
+    """List all distinct results of `permuted_samples`; `None` where there are more than `most` of them.
+
+    `None`, too, where a sample is in several conditions.
+    """
+    condition_of_row = np.repeat(np.arange(len(samples)), [len(codes) for codes in samples])
+    names, first_row, sample_of_row = np.unique(np.concatenate(samples), return_index=True, return_inverse=True)
+    if len(names) < sum(len(np.unique(codes)) for codes in samples):
+        return None
+    labels = condition_of_row[first_row]
+    within = np.concatenate(strata)[first_row] if strata else np.zeros(len(names), dtype=int)
+    places = [np.flatnonzero(within == stratum) for stratum in np.unique(within)]
+    if prod(_n_arrangements(labels[own]) for own in places) > most:
+        return None
+    found: list[list[Ints]] = []
+    for arrangements in product(*(_arrangements(tuple(labels[own].tolist())) for own in places)):
+        assigned = np.empty_like(labels)
+        for own, arrangement in zip(places, arrangements, strict=True):
+            assigned[own] = arrangement
+        found.append([np.flatnonzero(assigned[sample_of_row] == number) for number in range(len(samples))])
+    return found
+
+
+def _n_arrangements(labels: Ints) -> int:
+    return factorial(labels.size) // prod(factorial(int(count)) for count in np.bincount(labels))
+
+
+def _arrangements(labels: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """List the different orders of labels that may be equal."""
+    if len(labels) < 2:
+        return [labels]
+    found = []
+    for first in sorted(set(labels)):
+        place = labels.index(first)
+        found += [(first, *rest) for rest in _arrangements(labels[:place] + labels[place + 1 :])]
+    return found
 
 
 def _permuted_within(labels: Ints, strata: Ints, rng: np.random.Generator) -> Ints:

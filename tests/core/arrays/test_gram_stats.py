@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from streams import dense_chunks, sparse_chunks
 
-from diffnb.core.arrays.gram_stats import correlations, gram_fits, gram_stats, remainder
+from diffnb.core.arrays.gram_stats import added, correlations, gram_fits, gram_stats, gram_stats_of_rows, remainder
 from diffnb.core.arrays.row_chunks import chunked
 
 
@@ -70,3 +71,21 @@ def test_products_of_columns_are_kept_only_where_they_fit(counts, set_memory):
     assert not gram_fits(counts), "data in memory need not be summed up"
     set_memory(4 * 8 * 26**2 - 4)
     assert not gram_fits(data)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_sums_of_rows_in_memory_are_those_of_the_rows(rng, dtype, sparse, set_memory):
+    set_memory(2**14)  # several blocks
+    x = np.where(rng.random((400, 6)) < 0.5, 3 + rng.normal(size=(400, 6)), 0.0).astype(dtype)
+    rows = [np.arange(0, 400, 2), np.arange(1, 400, 2)]
+    ((even, odd),) = gram_stats_of_rows([sp.csr_matrix(x) if sparse else x], [rows])
+    whole = added([even, odd])
+    for stats, own in ((even, x[::2]), (whole, x)):
+        own = own.astype(float)
+        mean, variance = stats.mean_and_variance()
+        np.testing.assert_allclose(mean, own.mean(axis=0), rtol=1e-9)
+        np.testing.assert_allclose(variance, own.var(axis=0), rtol=1e-9)
+        centred = own - stats.origin
+        np.testing.assert_allclose(stats.products, centred.T @ centred, rtol=1e-9, atol=1e-9)
+    assert whole.n_obs == 400

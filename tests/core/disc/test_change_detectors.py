@@ -4,9 +4,11 @@ import pytest
 from diffnb.core.disc.change_detectors import (
     CHANGE_DETECTORS,
     _alterations,
+    bulk_pvalues,
     chronochrome,
     difference_rx,
     ir_mad,
+    projected_chronochrome,
     spectral_angle,
 )
 
@@ -100,3 +102,39 @@ def test_black_pixels_and_constant_bands_give_no_nan(images, name):
     before[:, 100] = after[:, 100] = 0.0
     before[3] = after[3] = 1.0
     assert np.isfinite(CHANGE_DETECTORS[name](before, after)).all()
+
+
+def test_a_brightness_that_varies_over_the_field_does_not_move_the_projected_residual(images, rng):
+    """What is left of the residual of a changed pixel is orthogonal to what was predicted for it."""
+    before, after = images
+    brighter = after.copy()
+    brighter[:, 100:110] *= rng.uniform(1.3, 1.6, size=10)
+    plain, projected = (detector(before, brighter) for detector in (chronochrome, projected_chronochrome))
+    assert np.median(plain[100:110]) > 3 * np.median(plain)
+    assert np.median(projected[100:110]) < 2 * np.median(projected)
+    assert set(np.argsort(-projected)[:15]) == set(range(15))
+
+
+def test_projecting_leaves_the_part_of_the_residual_across_the_prediction(images):
+    before, after = images
+    design = np.column_stack([np.ones(N_PIXELS), before.T])
+    predicted = (design @ np.linalg.lstsq(design, after.T, rcond=None)[0]).T
+    residual = after - predicted
+    # in any coordinates in which residuals are white, lengths and angles are the same
+    whiten = np.linalg.cholesky(np.linalg.inv(np.cov(residual, bias=True))).T
+    r, p = whiten @ residual, whiten @ predicted
+    expected = [np.sqrt(a @ a - (a @ b) ** 2 / (b @ b)) for a, b in zip(r.T, p.T, strict=True)]
+    np.testing.assert_allclose(projected_chronochrome(before, after), expected, rtol=1e-6)
+
+
+def test_pvalues_are_uniform_for_the_bulk_and_small_for_what_stands_out(rng):
+    score = np.exp(rng.normal(2.0, 0.3, size=20_000))
+    score[:50] = np.exp(2 + 0.3 * 8)
+    p = bulk_pvalues(score)
+    for level in (0.3, 0.05, 0.01):
+        assert np.mean(p[50:] < level) == pytest.approx(level, rel=0.15)
+    assert p[:50].max() < 1e-12
+
+
+def test_scores_without_any_spread_give_no_evidence():
+    np.testing.assert_array_equal(bulk_pvalues(np.zeros(10)), 1.0)

@@ -1,7 +1,12 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from diffnb.core.arrays import gram_stats
+from diffnb.core.disc import permutable
+from diffnb.core.disc import significance as module
 from diffnb.core.disc.algorithm import DiscFit, refit
 from diffnb.core.disc.feature_groups import feature_groups
 from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
@@ -113,13 +118,63 @@ def test_the_null_of_connectivity_needs_a_fit_within_conditions(two_conditions):
         permutation_test(fit_for(two_conditions), two_conditions, n_permutations=2, null="connectivity")
 
 
-def test_a_permutation_that_gives_the_same_labels_is_a_tie(two_conditions):
+FOUR_AND_THREE = [np.repeat(np.arange(4), 15), np.repeat([4, 5, 6], 20)]
+THREE_AND_THREE = [np.repeat([0, 1, 2], 20), np.repeat([3, 4, 5], 20)]
+
+
+def test_a_permutation_that_gives_the_same_labels_is_a_tie(two_conditions, monkeypatch):
     """Two samples in two conditions: every permutation is the labels, or both exchanged."""
     samples = [np.zeros(60, dtype=int), np.ones(60, dtype=int)]
+    monkeypatch.setattr(module, "every_assignment", lambda *_, **__: None)  # drawn, as where there are many
     found = significance_of(two_conditions, samples=samples, n_permutations=9)
     same = np.isclose(found.null_sigma[:, 1, 0], found.sigma[1, 0], rtol=1e-9)
     assert 0 < same.sum() < 9
     assert found.pvals[1, 0] == (1 + same.sum()) / 10
+    assert not found.exact
+
+
+@pytest.mark.parametrize("samples", [THREE_AND_THREE, FOUR_AND_THREE], ids=["3 + 3", "4 + 3"])
+def test_few_assignments_are_all_evaluated_and_the_p_value_is_exact(two_conditions, samples):
+    codes, n_first = np.concatenate(samples), len(np.unique(samples[0]))
+    found = significance_of(two_conditions, samples=samples, n_permutations=99)
+    together = np.concatenate(two_conditions)
+    sigma = []
+    for chosen in combinations(np.unique(codes), n_first):
+        inside = np.isin(codes, chosen)
+        sigma.append(refit([together[inside], together[~inside]], SETTINGS["labels"]).sigma)
+    assert found.exact
+    assert len(found.null_sigma) == len(sigma) - 1
+    np.testing.assert_allclose(np.sort(found.null_sigma, axis=0), np.sort(sigma[1:], axis=0), rtol=1e-8)
+    expected = np.mean(np.array(sigma) >= found.sigma * (1 - 1e-9), axis=0)
+    np.testing.assert_allclose(found.pvals[:, 0], expected[:, 0])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_samples_are_multiplied_once_and_each_assignment_is_fitted_once(two_conditions, sparse, monkeypatch):
+    """The work behind 99 permutations of six donors, counted: one pass over the rows, nine fits."""
+    rows, fits = [], []
+    gram, sigma = gram_stats.gram, permutable._Summed.sigma
+    monkeypatch.setattr(gram_stats, "gram", lambda x: rows.append(x.shape[0]) or gram(x))
+    monkeypatch.setattr(permutable._Summed, "sigma", lambda *args: fits.append(1) or sigma(*args))
+    monkeypatch.setattr(permutable, "refit", None)  # no fit from rows
+    matrices = [sp.csr_matrix(x) for x in two_conditions] if sparse else two_conditions
+    fit = fit_for(two_conditions)
+    sums = permutable.SampleSums(matrices, THREE_AND_THREE)
+    permutation_test(fit, matrices, samples=THREE_AND_THREE, sums=sums, n_permutations=99)
+    assert sum(rows) == 120
+    assert len(fits) == 9
+    evidence(fit, matrices, samples=THREE_AND_THREE, sums=sums)
+    assert sum(rows) == 120
+
+
+def test_equal_draws_of_samples_are_fitted_once(two_conditions, monkeypatch):
+    fits = []
+    sigma = permutable._Summed.sigma
+    monkeypatch.setattr(permutable._Summed, "sigma", lambda *args: fits.append(1) or sigma(*args))
+    monkeypatch.setattr(module, "every_assignment", lambda *_, **__: None)
+    found = significance_of(two_conditions, samples=THREE_AND_THREE, n_permutations=60)
+    assert found.null_sigma.shape[0] == 60
+    assert len(fits) <= 9
 
 
 def test_labels_are_permuted_within_strata(two_conditions):

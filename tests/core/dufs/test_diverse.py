@@ -72,3 +72,13 @@ def test_a_single_feature_is_ranked(rng):
     fit = fit_diverse_features(rng.normal(size=(20, 1)), DiverseOptions(1))
     assert fit.rank.tolist() == [1]
     assert fit.smoothness.tolist() == [1.0]
+
+
+def test_after_a_feature_of_every_block_the_next_is_not_of_the_block_that_many_share(rng):
+    """The mean over all features ranked before counts, not only the most similar one."""
+    shared, alone = rng.normal(size=(2, 200, 1))
+    noise = rng.normal(size=(200, 24))
+    x = np.hstack([0.6 * shared + 0.8 * noise[:, :20], 0.6 * alone + 0.8 * noise[:, 20:]])
+    order = np.argsort(fit_diverse_features(x, DiverseOptions(8)).rank)
+    single = np.argsort(-relative_smoothness(x, x, (2, 3, 5)), kind="stable")
+    assert (order[:8] >= 20).sum() > (single[:8] >= 20).sum()

@@ -74,3 +74,21 @@ def test_samples_are_permuted_whole_within_strata_only():
         np.testing.assert_array_equal(np.bincount(of_sample[names]), [2, 1])
         seen.add(tuple(names))
     assert len(seen) == 3 * 3
+
+
+def test_every_assignment_of_samples_is_listed_once():
+    samples = [np.array([0, 0, 1, 2, 2]), np.array([3, 3, 4, 5])]
+    found = resampling.every_assignment(samples, 20)
+    assert len(found) == 20
+    assert len({tuple(rows[0]) for rows in found}) == 20
+    drawn = {tuple(resampling.permuted_samples(samples, np.random.default_rng(seed))[0]) for seed in range(300)}
+    assert drawn == {tuple(rows[0]) for rows in found}
+    assert resampling.every_assignment(samples, 19) is None
+
+
+def test_every_assignment_stays_within_strata_and_needs_samples_of_one_condition():
+    samples = [np.array([0, 0, 1, 2, 2]), np.array([3, 3, 4, 5])]
+    of_sample = np.array([0, 0, 1, 0, 1, 1])
+    found = resampling.every_assignment(samples, 99, strata=[of_sample[codes] for codes in samples])
+    assert len(found) == 3 * 3
+    assert resampling.every_assignment([np.array([0, 1]), np.array([1, 2])], 99) is None

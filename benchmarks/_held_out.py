@@ -1,0 +1,40 @@
+"""Public data on which no rule was chosen, from the folder in DIFFNB_MORE_DATA."""
+
+from __future__ import annotations
+
+import anndata as ad
+import numpy as np
+from _tools import data_file, more_data_file
+from scipy.io import loadmat
+
+#: the first runs of the public set are those of the main folder, on which rules were chosen
+N_RUNS_SEEN = 10
+SCENES = {"HYDICE": "HYDICE_data", "urban-2": "abu-urban-2"}
+NEW_SCENES = {"San Diego": "sandiego_plane", "beach-4": "abu-beach-4"}
+
+
+def new_resting_runs() -> list[np.ndarray]:
+    """Resting runs of 20 subjects, frames × parcels, every parcel centred and with unit variance."""
+    import h5py
+
+    runs = []
+    for file in sorted(more_data_file("hcp").glob("HCP_example_restrun1_*.h5"))[N_RUNS_SEEN:]:
+        with h5py.File(file) as found:
+            runs.append(found["restdata"][:].T)
+    return [(run - run.mean(axis=0)) / run.std(axis=0) for run in runs]
+
+
+def scene(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Cube of a scene and the mask of its targets."""
+    if name in SCENES:
+        found = loadmat(data_file("hyperspectral", "targets", f"{SCENES[name]}.mat"))
+    else:
+        found = loadmat(more_data_file("scenes", f"{NEW_SCENES[name]}.mat"))
+    return found["data"].astype(float), found["map"].astype(bool)
+
+
+def labelled_set(name: str) -> tuple[ad.AnnData, np.ndarray]:
+    """Observations with classes, from a public collection for feature selection."""
+    found = loadmat(more_data_file("fs", f"{name}.mat"))
+    x = found["X"].astype(float)
+    return ad.AnnData(x[:, x.std(axis=0) > 0]), found["Y"].ravel()
