@@ -68,7 +68,7 @@ def add(
 
 def set_obs_column(adata: AnnData, name: str, values: Any, /) -> None:
     """Write one column of `obs` that belongs to no key, such as a selection of the user."""
-    _apply(adata, _Change([], {("obs", name): values}))
+    change_slots(adata, Change((), {("obs", name): values}))
 
 
 def set_var_column(adata: AnnData, name: str, values: Any, /) -> None:

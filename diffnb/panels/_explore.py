@@ -185,6 +185,7 @@ class ExplorePanel(Panel):
             self.observations.color_by(by)
         self._list_levels()
         self._find_remarks()
+        self._about = self._remarks
         self._on_view()
 
     def _on_saved(self, column: str) -> None:
