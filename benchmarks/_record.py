@@ -21,9 +21,26 @@ MARKED = re.compile(
 )
 
 
-def recorded(report: Callable[[], Any]) -> list[dict[str, Any]]:
-    """Run a part and return its tables: those it prints, and those it returns but did not print."""
-    tables: list[dict[str, Any]] = []
+class Recorder(list[dict[str, Any]]):
+    """Tables that are kept as soon as they are printed, so that what an interrupted run has measured is not lost."""
+
+    def __init__(self, keep: Callable[[list[dict[str, Any]]], Any]) -> None:
+        super().__init__()
+        self.keep = keep
+
+    def append(self, table: dict[str, Any], /) -> None:
+        super().append(table)
+        self.keep(self)
+
+
+def recorded(
+    report: Callable[[], Any], keep: Callable[[list[dict[str, Any]]], Any] = lambda tables: None
+) -> list[dict[str, Any]]:
+    """Run a part and return its tables: those it prints, and those it returns but did not print.
+
+    `keep` gets all tables so far after each of them.
+    """
+    tables = Recorder(keep)
     _tools.RECORDERS.append(tables)
     try:
         returned = report()

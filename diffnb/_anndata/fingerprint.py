@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -218,8 +219,7 @@ def _values(adata: AnnData, place: str, observations: Hashes, features: Hashes |
     # zeros count for nothing, so that sparse and dense arrays are alike
     found = np.asarray(np.where(block == 0, np.uint64(0), terms).sum(axis=1, dtype=np.uint64))
     if is_lazy:
-        identity = id(source)
-        _of_lazy[identity] = (weakref.ref(source, lambda _: _of_lazy.pop(identity, None)), found)
+        _of_lazy[id(source)] = (weakref.ref(source, partial(dict.pop, _of_lazy, id(source))), found)
     return found
 
 
