@@ -66,6 +66,11 @@ def add(
     return adata if copy else None
 
 
+def set_obs_column(adata: AnnData, name: str, values: Any, /) -> None:
+    """Write one column of `obs` that belongs to no key, such as a selection of the user."""
+    change_slots(adata, Change((), {("obs", name): values}))
+
+
 def set_var_column(adata: AnnData, name: str, values: Any, /) -> None:
     """Write one column of `var` that belongs to no key, such as a selection of the user."""
     change_slots(adata, Change((), {("var", name): values}))
