@@ -8,6 +8,8 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 # processes that run tests; the tests of a file stay together, since they share what is slow to set up
 JOBS   ?= auto
+# random inputs of `make fuzz`
+INPUTS ?= 10000
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist loadfile
 
 # the sources of the JupyterLab extension, without what its build writes
@@ -17,15 +19,16 @@ LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/li
 VIEWS := $(shell find diffnb/panels/static -type f)
 
 # tests run in several processes: threads of BLAS would only wait for each other
-unit quick: export OMP_NUM_THREADS = 1
-unit quick: export OPENBLAS_NUM_THREADS = 1
+unit quick fuzz: export OMP_NUM_THREADS = 1
+unit quick fuzz: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: help python lab test quick pre-commit lint types unit bundle extension browser notebooks docs clean
+.PHONY: help python lab test quick fuzz pre-commit lint types unit bundle extension browser notebooks docs clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
 	@echo "make quick  set up, then run ruff, mypy and the fast tests in Python: for use while working"
 	@echo "make test   set up, then run ruff, mypy, the tests in Python, TypeScript and a browser, and the notebooks"
+	@echo "make fuzz   set up, then try 10,000 random inputs on all tools (make INPUTS=1000 fuzz: fewer)"
 	@echo "make docs   set up, then build the documentation into docs/_build/html"
 	@echo "make pre-commit  check style and types at every commit"
 	@echo "make clean  remove the virtual environment and caches"
@@ -55,6 +58,10 @@ test: lint types extension unit browser notebooks
 # no coverage, no doctests, no test that is marked as slow
 quick: lint types
 	$(PYTEST) tests --ignore=tests/browser -m "not slow" -q
+
+# every tool on random data that is stored, ordered and scaled in other ways: as many inputs as one likes
+fuzz: $(VENV)/.test
+	$(BIN)/python benchmarks/hostile.py --inputs $(INPUTS)
 
 pre-commit: $(VENV)/.test
 	$(BIN)/pre-commit install

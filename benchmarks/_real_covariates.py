@@ -12,6 +12,7 @@ import scanpy as sc
 import scipy.sparse as sp
 from _real_cells import control_cells
 from _tools import table
+from scipy.stats import binomtest
 
 import diffnb as dn
 from diffnb.core.stats.thinning import thinned
@@ -23,6 +24,10 @@ N_OBS, N_FEATURES, N_PLANTED = 300, 300, 30
 PLANTED_SHIFT, PLANTED_SCALE, PLANTED_LOADING = 0.35, 1.35, 0.6
 #: permutation tests: data sets, observations, features, permutations
 N_SETS_PER_SEED, N_OBS_TESTED, N_FEATURES_TESTED, N_PERMUTATIONS = 8, 60, 30, 19
+#: DiSC alone: data sets, features of a group, and their loading
+N_DISC_SETS_PER_SEED, N_CONNECTED, CONNECTED_LOADING = 40, 8, 0.7
+#: observations of each condition, difference of a number between conditions, and its effect on log expression
+NUMBERS = ((300, 0.5, 1.0), (600, 0.5, 1.0), (300, 1.0, 0.6))
 #: genes that a batch affects, and the share of their counts that is left in it
 SHARE_OF_GENES, COUNTS_LEFT = 0.3, 0.6
 N_CELLS = 3000
@@ -125,6 +130,65 @@ def level_of_permutations(seeds: int) -> None:
     )
 
 
+def disc_at_scale(seeds: int) -> None:
+    """DiSC alone in many more data sets, with a group of features that are connected in B only, and without."""
+    ways: dict[str, tuple[bool, dict[str, Any]]] = {
+        "as it is": (True, {}),
+        "covariates": (True, {"covariates": "batch"}),
+        "covariates, permute_within": (True, {"covariates": "batch", "permute_within": "batch"}),
+        "no batch effect (oracle)": (False, {}),
+    }
+    rows = []
+    n_sets = N_DISC_SETS_PER_SEED * seeds
+    for name, (has_effect, options) in ways.items():
+        shares = []
+        for planted in (False, True):
+            found = [_disc_pvalues(5000 + seed, planted, has_effect, options) for seed in range(n_sets)]
+            rejected = (np.array(found) <= 0.05).sum(axis=0)
+            shares += [_share(int(rejected[1]), n_sets)] if planted else [_share(int(rejected.sum()), 2 * n_sets)]
+        rows.append([name, n_sets, *shares])
+    head = ["", "sets", "nothing differs: share of p ≤ .05", "a group is connected in B: share of p ≤ .05 in B"]
+    table("DiSC under relations, with a batch mixed 70:30: level and power", head, rows)
+
+
+def _disc_pvalues(seed: int, planted: bool, has_effect: bool, options: dict[str, Any]) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    in_b, late = mixed(N_OBS_TESTED, rng)
+    x = rng.normal(size=(2 * N_OBS_TESTED, N_FEATURES_TESTED))
+    if planted:
+        x[in_b, :N_CONNECTED] += CONNECTED_LOADING * rng.normal(size=(N_OBS_TESTED, 1))
+    effect = late[:, None] * rng.normal(size=N_FEATURES_TESTED)
+    adata = annotated(x + effect if has_effect else x, in_b, late)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dn.tl.disc(adata, "condition", n_permutations=N_PERMUTATIONS, n_clusters=2, **options)
+    return dn.get.disc_significance(adata).query("component == 1")["pval"].to_numpy()
+
+
+def _share(rejected: int, n: int) -> str:
+    interval = binomtest(rejected, n).proportion_ci()
+    return f"{rejected / n:.3f} ({interval.low:.3f}–{interval.high:.3f})"
+
+
+def counts_and_a_number(seeds: int) -> None:
+    """Print the level of the scorecard for counts that depend on a number in which the conditions differ."""
+    rows = []
+    for seed in range(seeds):
+        for n, shift, slope in NUMBERS:
+            rng = np.random.default_rng(seed)
+            in_b = np.repeat([False, True], n)
+            number = rng.normal(np.where(in_b, shift / 2, -shift / 2))
+            level, effect = rng.normal(size=(2, N_FEATURES))
+            x = np.log1p(rng.poisson(np.exp(level + slope * np.outer(number, effect))))
+            adata = annotated(x.astype(float), in_b, in_b)
+            adata.obs["number"] = number
+            for name, options in (("as it is", {}), ("covariates='number'", {"covariates": "number"})):
+                found = pvalues(adata, **options)
+                shares = [float((found[f"{kind}_pval"] < 0.05).mean()) for kind in KINDS]
+                rows.append([f"{n} + {n}, shift {shift}, slope {slope}: {name}", *shares])
+    _averaged("Counts and a number that differs between conditions: share of features with p < .05", rows)
+
+
 def real_cells(seeds: int) -> None:
     """Control cells, of which a batch has fewer counts of some genes; conditions differ in the batch only."""
     everything = control_cells()
@@ -160,9 +224,13 @@ def _averaged(title: str, rows: list[list[Any]], head: list[str] | None = None) 
     table(title, head or ["", *KINDS], [[row[0], *map(float, row[1:])] for row in means])
 
 
-def report(seeds: int) -> None:
+def report(seeds: int, quick: bool = False) -> None:
     """Print what a confounded batch does with and without `covariates`."""
     level_of_scorecard(4 * seeds)
     power_of_scorecard(4 * seeds)
-    real_cells(seeds)
+    if quick:
+        return
+    counts_and_a_number(seeds)
+    disc_at_scale(seeds)
     level_of_permutations(seeds)
+    real_cells(seeds)

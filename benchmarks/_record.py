@@ -21,9 +21,26 @@ MARKED = re.compile(
 )
 
 
-def recorded(report: Callable[[], Any]) -> list[dict[str, Any]]:
-    """Run a part and return its tables: those it prints, and those it returns but did not print."""
-    tables: list[dict[str, Any]] = []
+class Recorder(list[dict[str, Any]]):
+    """Tables that are kept as soon as they are printed, so that what an interrupted run has measured is not lost."""
+
+    def __init__(self, keep: Callable[[list[dict[str, Any]]], Any]) -> None:
+        super().__init__()
+        self.keep = keep
+
+    def append(self, table: dict[str, Any], /) -> None:
+        super().append(table)
+        self.keep(self)
+
+
+def recorded(
+    report: Callable[[], Any], keep: Callable[[list[dict[str, Any]]], Any] = lambda tables: None
+) -> list[dict[str, Any]]:
+    """Run a part and return its tables: those it prints, and those it returns but did not print.
+
+    `keep` gets all tables so far after each of them.
+    """
+    tables = Recorder(keep)
     _tools.RECORDERS.append(tables)
     try:
         returned = report()
@@ -54,12 +71,14 @@ def save(part: str, tables: list[dict[str, Any]], facts: Mapping[str, Any], fold
 
 
 def markdown(part: str, number: int | None, folder: Path = RESULTS) -> str | None:
-    """Return one table of a part, or all of them, as Markdown; None where the part was never run."""
+    """Return one table of a part, or all of them, as Markdown; None where the part never got there."""
     path = folder / f"{part}.json"
     if not path.exists():
         return None
     found = json.loads(path.read_text(encoding="utf-8"))
-    chosen = found["tables"] if number is None else [found["tables"][number - 1]]
+    chosen = found["tables"] if number is None else found["tables"][number - 1 : number]
+    if not chosen:
+        return None
     command = f"`benchmarks/real.py {part} --seeds {found['seeds']}`"
     parts = [f"*{t['title']}* ({command})\n\n" + "\n".join(_tools.markdown_rows(t["head"], t["rows"])) for t in chosen]
     return "\n" + "\n\n".join(parts) + "\n\n"

@@ -20,6 +20,7 @@ import traceback
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import _record
 from _tools import DATA, MORE_DATA, Missing
@@ -34,10 +35,19 @@ QUICK = _record.RESULTS.parent / "real_quick"
 def run(part: str, seeds: int, *, quick: bool) -> str:
     """Run a part, keep its tables and return in a few words how it went."""
     start = time.perf_counter()
+
+    def minutes() -> float:
+        return round((time.perf_counter() - start) / 60, 1)
+
+    def keep(tables: list[dict[str, Any]]) -> None:
+        facts = {"part": part, "seeds": seeds, "quick": quick, "minutes": minutes()}
+        _record.save(part, tables, facts, QUICK if quick else _record.RESULTS)
+
     try:
         report = import_module(f"_real_{part}").report
         takes_quick = "quick" in inspect.signature(report).parameters
-        tables = _record.recorded(partial(report, seeds, quick=quick) if takes_quick else partial(report, seeds))
+        chosen = {"quick": quick} if takes_quick else {}
+        tables = _record.recorded(partial(report, seeds, **chosen), keep)
     except Missing as missing:
         return f"skipped: {missing}"
     except Exception as error:
@@ -45,9 +55,7 @@ def run(part: str, seeds: int, *, quick: bool) -> str:
             return f"skipped: {error}"
         traceback.print_exc()
         return "failed"
-    facts = {"part": part, "seeds": seeds, "quick": quick, "minutes": round((time.perf_counter() - start) / 60, 1)}
-    path = _record.save(part, tables, facts, QUICK if quick else _record.RESULTS)
-    return f"{len(tables)} tables in {facts['minutes']} min, {path.relative_to(_record.DOCS.parent)}"
+    return f"{len(tables)} tables in {minutes()} min"
 
 
 def is_missing_data(error: Exception) -> bool:
@@ -57,7 +65,7 @@ def is_missing_data(error: Exception) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=PARTS)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--quick", action="store_true", help="one seed, the smallest form of every part")
     parser.add_argument("--show", action="store_true", help="write the tables of earlier runs into the docs")

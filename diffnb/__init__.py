@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import core, datasets, get, panels, pl, pp, report, tl  # noqa: F401
+    from . import core, datasets, get, panels, pl, pp, report, sklearn, tl  # noqa: F401
     from ._settings import settings
     from ._warnings import StaleResultsWarning
 
-_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "pp", "report", "tl")
+_SUBPACKAGES = ("core", "datasets", "get", "panels", "pl", "pp", "report", "sklearn", "tl")
 __all__ = ["StaleResultsWarning", "__version__", "settings", *_SUBPACKAGES]
 
 

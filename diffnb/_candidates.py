@@ -49,6 +49,11 @@ def could_be_sample(levels: int, n_obs: int) -> bool:
     return 2 <= levels <= n_obs // 2
 
 
+def is_called_sample(name: Any) -> bool:
+    """Return whether a column is called what samples are called: donor, patient, sample and the like."""
+    return isinstance(name, str) and bool(_SAMPLE_NAME.search(name)) and not _OTHER_NAME.search(name)
+
+
 def likely_samples(table: Any, by: str, max_rows: int = MAX_ROWS_COUNTED) -> "list[tuple[str, bool]]":
     """List the columns that likely hold the samples of the conditions in `by`, the likeliest first.
 
@@ -61,7 +66,7 @@ def likely_samples(table: Any, by: str, max_rows: int = MAX_ROWS_COUNTED) -> "li
         if name == by or not isinstance(name, str) or _OTHER_NAME.search(name):
             continue
         levels, _ = level_count(read[name])
-        named = bool(_SAMPLE_NAME.search(name))
+        named = is_called_sample(name)
         if could_be_sample(levels, len(read)):
             nested = _sample_design(read[[by, name]].dropna(), by, name)
             if nested is not None and (named or nested):

@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 WIDTH = 108
 _CONTINUED = "..."
 _NAME = re.compile(r"^\w+(, \w+)*$")
+#: the section that follows the parameters, of a function or of a class
+_NEXT = re.compile(r"\n\n(?=(?:Returns|Attributes)\n)")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,9 +40,9 @@ def _filled(doc: str, shared: Mapping[str, str]) -> str:
     head, title, rest = doc.partition("Parameters\n----------\n")
     if not title:
         return doc
-    section, ending, tail = rest.partition("\n\nReturns\n")
+    section, *tail = _NEXT.split(rest, maxsplit=1)
     entries = [_entry(name, text, shared) for name, text in parameters(section).items()]
-    return head + title + "\n".join(entries) + ending + tail
+    return "\n\n".join([head + title + "\n".join(entries), *tail])
 
 
 def parameters(section: str, /) -> dict[str, str]:

@@ -30,7 +30,7 @@ ROOT_PAGES = {
     "CODE_OF_CONDUCT.md": "code_of_conduct",
     "CITATION.cff": "citing",
 }
-SUBPACKAGES = ("pp", "tl", "get", "pl", "panels", "report", "datasets")
+SUBPACKAGES = ("pp", "tl", "get", "pl", "panels", "report", "datasets", "sklearn")
 #: the methods of a panel, below the list of functions that open one
 PANEL = [
     "",
@@ -42,6 +42,9 @@ PANEL = [
     "   :no-undoc-members:",
     "   :class-doc-from: class",
 ]
+#: how a page documents a function, and an estimator with the methods that it defines
+FUNCTION = ".. autofunction:: {name}\n"
+CLASS = ".. autoclass:: {name}\n   :members:\n   :no-undoc-members:\n   :class-doc-from: class\n"
 PICTURES = (".png", ".svg", ".jpg")
 
 
@@ -158,7 +161,8 @@ def function_pages() -> Iterator[Path]:
         for name in module.__all__:
             title = f"{subpackage}.{name}"
             head = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: diffnb.{subpackage}\n\n"
-            yield write(DOCS / API / "generated" / f"diffnb.{title}.rst", f"{head}.. autofunction:: {name}\n")
+            documented = CLASS if isinstance(getattr(module, name), type) else FUNCTION
+            yield write(DOCS / API / "generated" / f"diffnb.{title}.rst", head + documented.format(name=name))
 
 
 def gather() -> None:

@@ -24,10 +24,10 @@ SHARED = "shared modules"
 #: boxes from top to bottom, each with its place from left (0) to right (1); a part imports only parts below it, and
 #: its neighbor in the row where an arrow says so
 ROWS: tuple[dict[str, float], ...] = (
-    {"panels": 0.62},
+    {"panels": 0.62, "cli": 0.3},
     {"report": 0.84},
     {"pl": 0.62},
-    {"pp": 0.08, "tl": 0.3, "get": 0.62, "datasets": 0.88},
+    {"sklearn": 0.05, "pp": 0.22, "tl": 0.4, "get": 0.66, "datasets": 0.9},
     {SHARED: 0.66},
     {
         "core.disc": 0.08,
@@ -119,7 +119,7 @@ def ports(ends: Iterable[tuple[str, str]], boxes: Mapping[str, Box], side: int) 
 
 def box_width(name: str) -> float:
     """Return the width of a box; that of the shared modules holds all their names."""
-    return 3.55 * BOX_WIDTH if name == SHARED else BOX_WIDTH
+    return 4.1 * BOX_WIDTH if name == SHARED else BOX_WIDTH
 
 
 def gaps(row: int, boxes: Mapping[str, Box]) -> list[tuple[float, float]]:

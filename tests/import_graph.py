@@ -28,7 +28,11 @@ ALLOWED_ABOVE_CORE: Mapping[str, frozenset[str]] = {
     "datasets": frozenset(),
     "report": frozenset({"get", "pl"}),
     "panels": frozenset({"tl", "get", "pl", "report"}),
+    "sklearn": frozenset(),
+    "cli": frozenset({"tl", "get", "report"}),
 }
+#: parts outside core that know arrays only, and no AnnData
+ARRAYS_ONLY = frozenset({"sklearn", "_options"})
 #: packages that the numerics do without
 NOT_IN_CORE = frozenset({"anndata", "IPython", "ipywidgets", "anywidget", "matplotlib", "scanpy"})
 
@@ -120,9 +124,11 @@ def _broken_rule(edge: Edge, graph: ImportGraph) -> str | None:
     source = part_of(edge.source)
     if source.startswith("core"):
         return _broken_in_core(edge, source)
+    target = part_of(edge.target) if edge.is_internal else edge.target.partition(".")[0]
+    if source in ARRAYS_ONLY and target in ("anndata", "_anndata"):
+        return f"{source} does without AnnData"
     if not edge.is_internal:
         return None
-    target = part_of(edge.target)
     method = target.removeprefix("core.")
     if method in METHODS and target.startswith("core.") and edge.target.count(".") > 2:
         return f"methods are imported through diffnb.core.{method}"

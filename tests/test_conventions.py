@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import diffnb as dn
@@ -24,6 +25,8 @@ FUNCTIONS = {
     for subpackage, module in SUBPACKAGES.items()
     for name in module.__all__
 }
+#: estimators, and the tool that each is a face of
+ESTIMATORS = {"DUFS": "dufs", "SPARDA": "sparda", "DiSC": "disc", "InformedDistance": "informed_distance"}
 
 
 @pytest.mark.parametrize("name", list(FUNCTIONS))
@@ -79,6 +82,33 @@ def test_panels_hold_no_method_of_their_own(path):
     assert not [line for line in imported if re.search(r"\b(scipy|sklearn|joblib)\b", line)]
 
 
+def test_every_estimator_has_a_tool():
+    assert set(ESTIMATORS) == set(dn.sklearn.__all__)
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_estimators_take_the_arguments_of_the_tool_in_its_order_by_keyword(name):
+    ours = inspect.signature(getattr(dn.sklearn, name)).parameters
+    theirs = inspect.signature(getattr(dn.tl, ESTIMATORS[name])).parameters
+    assert list(ours) == [parameter for parameter in theirs if parameter in ours]
+    assert {parameter: p.default for parameter, p in ours.items()} == {p: theirs[p].default for p in ours}
+    assert {p.kind for p in ours.values()} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("name", list(ESTIMATORS))
+def test_every_argument_and_attribute_of_an_estimator_is_documented(name, rng):
+    estimator = getattr(dn.sklearn, name)
+    doc = inspect.getdoc(estimator)
+    section, attributes = doc.split("Parameters\n----------\n")[1].split("\n\nAttributes\n----------\n")
+    assert re.findall(r"^(\w+)$", section, re.M) == list(inspect.signature(estimator).parameters)
+    assert f":func:`diffnb.tl.{ESTIMATORS[name]}`" in doc
+    assert ">>> " in doc, "no example"
+    fitted = estimator().fit(rng.normal(size=(12, 6)), np.repeat(["a", "b"], 6))
+    named = ", ".join(re.findall(r"^(\w.*) : ", attributes, re.M)).split(", ")
+    found = {attribute for attribute in vars(fitted) if attribute.endswith("_")}
+    assert found - {"n_features_in_"} == set(named)
+
+
 def modules_after(line):
     code = f"{line}; import sys; print(' '.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -102,12 +132,19 @@ def test_the_numerics_know_nothing_of_anndata_or_plots():
 
 
 @pytest.mark.slow
+def test_estimators_need_neither_anndata_nor_plots():
+    loaded = modules_after("import diffnb as dn; dn.sklearn.DiSC")
+    assert not loaded & {"anndata", "scanpy", "matplotlib", "ipywidgets"}
+    assert "sklearn.base" in loaded
+
+
+@pytest.mark.slow
 def test_panels_load_on_first_use_only():
     assert "ipywidgets" not in modules_after("import diffnb as dn; dn.pl.disc_vectors")
     assert "ipywidgets" in modules_after("import diffnb as dn; dn.panels.disc")
 
 
 def test_subpackages_are_listed_and_unknown_ones_refused():
-    assert {"pp", "tl", "get", "pl", "datasets", "panels", "report"} <= set(dir(dn))
+    assert {"pp", "tl", "get", "pl", "datasets", "panels", "report", "sklearn"} <= set(dir(dn))
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = dn.nonsense

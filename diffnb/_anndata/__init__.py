@@ -17,7 +17,7 @@ from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, fe
 from .series import row_autocorrelation, warn_of_series
 from .slots import Change, change_slots
 from .units import warn_of_units
-from .write import Results, add, set_var_column, store
+from .write import Results, add, set_obs_column, set_var_column, store
 
 __all__ = [
     "MATCHED",
@@ -50,6 +50,7 @@ __all__ = [
     "refuse_foreign",
     "replayed",
     "row_autocorrelation",
+    "set_obs_column",
     "set_var_column",
     "store",
     "totals_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..core.arrays.ops import matmul
 from ..core.arrays.row_chunks import chunked, is_dask
 from ..core.stats.depth import compare_depths
 from ..core.stats.thinning import are_counts
-from ..core.typing import Floats, Matrix
+from ..core.typing import Floats, Ints, Matrix
 from .read import Pulled
 
 #: layer with raw counts, and columns of `obs` with their totals, by the names that packages of the field use
@@ -50,14 +51,21 @@ def totals_of(counts: Matrix) -> Floats:
 
 def warn_of_depth(adata: AnnData, data: Pulled, groupby: str) -> None:
     """Warn where conditions differ in depth, with the numbers and the remedy."""
+    note = depth_note(adata, groupby, dict(zip(data.groups, data.rows, strict=True)), data.samples)
+    if note is not None:
+        log.warn(note)
+
+
+def depth_note(adata: AnnData, groupby: str, rows: Mapping[str, Ints], samples: Sequence[Ints]) -> str | None:
+    """Say how conditions, given by their rows, differ in depth; `None` where they do not or it is unknown."""
     totals = _known_totals(adata)
     if totals is None:
-        return
-    found = compare_depths([totals[rows] for rows in data.rows], samples=data.samples)
+        return None
+    found = compare_depths([totals[some] for some in rows.values()], samples=samples)
     if not found.matters:
-        return
-    depths = ", ".join(f"{group!r} {mean:,.0f}" for group, mean in zip(data.groups, found.means, strict=True))
-    log.warn(
+        return None
+    depths = ", ".join(f"{group!r} {mean:,.0f}" for group, mean in zip(rows, found.means, strict=True))
+    return (
         f"conditions differ in depth by a factor of {found.ratio:.2f} (mean total counts: {depths}; p ="
         f" {found.pval:.1g}). Depth alone looks like a difference in mean, spread, distribution and connectivity."
         f" Match it first: dn.pp.match_depth(adata, {groupby!r}), then normalise again. For the connectivity"

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,7 +68,9 @@ def fingerprint(adata: AnnData, call: ToolCall, /) -> dict[str, Any]:
 
 
 def changes(adata: AnnData, stored: Mapping[str, Any], /) -> list[str]:
-    """Say what has changed since a fingerprint was taken; empty where nothing has."""
+    """Say what has changed since a fingerprint was taken; empty where nothing has, or where it was damaged."""
+    if not {"n_obs", "obs"} <= set(stored) or ("var" in stored) != ("n_vars" in stored):
+        return []
     observations = hashed_names(adata.obs_names)
     found = _renamed("observations", int(stored["n_obs"]), str(stored["obs"]), observations)
     same_obs, same_var = not found, True
@@ -102,8 +105,8 @@ def _renamed(kind: str, n_before: int, total: str, now: Hashes) -> list[str]:
 
 
 def _pairs(stored: Mapping[str, Any], first: str, second: str) -> list[tuple[str, str]]:
-    listed = (map(str, np.atleast_1d(stored.get(name, ()))) for name in (first, second))
-    return list(zip(*listed, strict=True))
+    listed = [[str(value) for value in np.atleast_1d(stored.get(name, ()))] for name in (first, second)]
+    return list(zip(*listed, strict=True)) if len(listed[0]) == len(listed[1]) else []
 
 
 def _differs(rows: Hashes | None, stored: str) -> bool:
@@ -218,8 +221,7 @@ def _values(adata: AnnData, place: str, observations: Hashes, features: Hashes |
     # zeros count for nothing, so that sparse and dense arrays are alike
     found = np.asarray(np.where(block == 0, np.uint64(0), terms).sum(axis=1, dtype=np.uint64))
     if is_lazy:
-        identity = id(source)
-        _of_lazy[identity] = (weakref.ref(source, lambda _: _of_lazy.pop(identity, None)), found)
+        _of_lazy[id(source)] = (weakref.ref(source, partial(dict.pop, _of_lazy, id(source))), found)
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -34,12 +35,7 @@ def locks_of(adata: AnnData, /) -> Locks:
         found = _locks.get(identity)
         # the number of an AnnData that has ended may be given to another one
         if found is None or found[0]() is not adata:
-            found = _locks[identity] = (weakref.ref(adata, lambda ended: _forget(identity, ended)), Locks())
+            # forgotten by a function written in C: an interrupt that comes in a callback is lost
+            forget = partial(dict.pop, _locks, identity)
+            found = _locks[identity] = (weakref.ref(adata, forget), Locks())
         return found[1]
-
-
-def _forget(identity: int, ended: weakref.ref[AnnData]) -> None:
-    with _registry:
-        found = _locks.get(identity)
-        if found is not None and found[0] is ended:
-            del _locks[identity]

@@ -10,6 +10,7 @@ from ._disc_groups import disc_groups
 from ._disc_replication import disc_replication
 from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
 from ._edges import edges
+from ._effects import effects
 from ._enrich import enrich
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
@@ -51,6 +52,7 @@ __all__ = [
     "dufs_summary",
     "dufs_training",
     "edges",
+    "effects",
     "enrich",
     "feature_change",
     "feature_diffmap",

@@ -17,6 +17,7 @@ SHARED = {
     "edges": "A table of :func:`diffnb.get.edges`, or some of its rows; by default it is computed.",
     "key": "The `key_added` of the call.",
     "layer": "Layer to use instead of that of the call.",
+    "n_jobs": "Threads that work concurrently.",
     "max_edges": "At most this many pairs of features, the most significant ones.",
     "max_pval_adj": "Pairs up to this adjusted p-value.",
     "min_difference": "Smallest absolute difference of the correlations.",

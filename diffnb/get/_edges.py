@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,11 @@ from anndata import AnnData
 from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, pull, read_covariates
-from .._keys import BACKGROUND_GROUP, DiscKeys, ScorecardKeys
-from ..core.scorecard import CLASSES, MIN_OBS_PER_SAMPLE, Design, EdgeOptions, Edges, design, fit_edges
+from .._keys import BACKGROUND_GROUP, ScorecardKeys
+from ..core.scorecard import CLASSES, EdgeOptions, Edges, fit_edges
 from ..core.typing import Bools
-from ._common import entry, holds, known_group
+from ._common import holds, known_group
+from ._comparisons import as_names, compared_pairs, pair_design, run_conditions, run_layer, run_params
 from ._conditions import disc_conditions
 from ._docs import documented_reader
 
@@ -64,7 +64,6 @@ def edges(
     max_edges
     layer
     n_jobs
-        Threads that work concurrently.
     key
         ... That of `tl.disc`, or of `tl.scorecard`.
 
@@ -96,21 +95,21 @@ def edges(
     ['lost']
     """
     options = _options(max_pval_adj, min_difference, max_edges)
-    params = _params(adata, key)
+    params = run_params(adata, key)
     _refuse_counts(params, layer)
     data = pull(
         adata,
         params["groupby"],
-        groups=_groups(adata, key),
-        layer=_layer(params, layer),
+        groups=run_conditions(adata, key),
+        layer=run_layer(params, layer),
         mask_var=_features(adata, group, params, key),
         sample_key=params.get("sample_key"),
-        covariates=_names(params.get("covariates")),
+        covariates=as_names(params.get("covariates")),
     )
     n_covariates = _n_covariate_columns(adata, data, params)
     tables = [
         _compared(adata, data, pair, options, n_covariates, n_jobs)
-        for pair in _pairs(data.groups, condition, reference)
+        for pair in compared_pairs(data.groups, condition, reference)
     ]
     table = pd.concat(tables, ignore_index=True)
     table.attrs = {name: sum(each.attrs[name] for each in tables) for name in ("n_tested", "n_found")}
@@ -125,24 +124,6 @@ def _options(max_pval_adj: float, min_difference: float, max_edges: int) -> Edge
     return EdgeOptions(level, smallest, validate.count("max_edges", max_edges))
 
 
-def _params(adata: AnnData, key: str) -> Mapping[str, Any]:
-    """Return the stored arguments of `tl.disc`, or of `tl.scorecard` under the same key."""
-    is_scorecard = holds(adata.uns.get(key), ScorecardKeys(key))
-    params: Mapping[str, Any] = entry(adata, ScorecardKeys(key) if is_scorecard else DiscKeys(key))["params"]
-    return params
-
-
-def _groups(adata: AnnData, key: str) -> list[str] | None:
-    """Names of the conditions in the order of the call."""
-    found = adata.uns[key]
-    if "groups" in found:
-        return [str(name) for name in found["groups"]]
-    pairs = found["pairs"]
-    named = [str(name) for name in (*pairs["reference"], *pairs["group"])]
-    order = [str(c) for c in validate.conditions(adata, found["params"]["groupby"]).categories]
-    return [name for name in order if name in named]
-
-
 def _refuse_counts(params: Mapping[str, Any], layer: str | None) -> None:
     counts = params.get("counts")
     if counts is not None and layer is None:
@@ -153,20 +134,10 @@ def _refuse_counts(params: Mapping[str, Any], layer: str | None) -> None:
         )
 
 
-def _layer(params: Mapping[str, Any], layer: str | None) -> str | None:
-    """Name the layer to read; `"X"` stands for `adata.X`."""
-    chosen = params.get("layer") if layer is None else layer
-    return None if chosen == "X" else chosen
-
-
 def _n_covariate_columns(adata: AnnData, data: Pulled, params: Mapping[str, Any]) -> int:
     """Count the degrees of freedom that the covariates of the call took from every condition."""
-    found = read_covariates(adata, _names(params.get("covariates")), rows=data.rows)
+    found = read_covariates(adata, as_names(params.get("covariates")), rows=data.rows)
     return sum(covariate.n_columns for covariate in found)
-
-
-def _names(given: Any) -> list[str] | None:
-    return None if given is None else [str(name) for name in np.atleast_1d(given)]
 
 
 def _features(adata: AnnData, group: str | None, params: Mapping[str, Any], key: str) -> Bools:
@@ -191,44 +162,17 @@ def _features(adata: AnnData, group: str | None, params: Mapping[str, Any], key:
     return member
 
 
-def _pairs(names: list[str], condition: str | None, reference: str | None) -> list[tuple[int, int]]:
-    """Positions of condition and reference of every comparison, the later with the earlier unless they are named."""
-    for argument, value in (("condition", condition), ("reference", reference)):
-        known_group(argument, value, names)
-    if condition is not None and condition == reference:
-        raise ValueError(f"condition={condition!r} is the reference, too.")
-    places = range(len(names))
-    if condition is None and reference is None:
-        return [(later, earlier) for earlier, later in combinations(places, 2)]
-    chosen = places if condition is None else [names.index(str(condition))]
-    others = places if reference is None else [names.index(str(reference))]
-    return [(i, j) for i in chosen for j in others if i != j]
-
-
 def _compared(
     adata: AnnData, data: Pulled, pair: tuple[int, int], options: EdgeOptions, n_covariates: int, n_jobs: int | None
 ) -> pd.DataFrame:
     i, j = pair
-    samples = _design(data, pair)
+    samples = pair_design(data, pair)
     found = fit_edges(
         data.matrices[i], data.matrices[j], options, samples=samples, n_covariates=n_covariates, n_jobs=n_jobs
     )
     if found.n_found > len(found.first):
         log.info(f"{len(found.first)} of {found.n_found} pairs of features are returned; raise max_edges for more")
     return _table(found, data.groups[i], data.groups[j], adata.var_names[data.kept])
-
-
-def _design(data: Pulled, pair: tuple[int, int]) -> Design | None:
-    if not data.samples:
-        return None
-    found = design(*(data.samples[place] for place in pair))
-    if min(found.sizes) < 2:
-        names = " and ".join(repr(data.groups[place]) for place in pair)
-        raise ValueError(
-            f"sample_key leaves {min(found.sizes)} samples with {MIN_OBS_PER_SAMPLE} or more observations in {names};"
-            " at least 2 are needed in each. Repeat the call without sample_key to take observations as units."
-        )
-    return found
 
 
 def _table(found: Edges, condition: str, reference: str, names: pd.Index) -> pd.DataFrame:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from anndata import AnnData
 
-from .._keys import DiscKeys, DufsKeys, InformedKeys, SpardaKeys
+from .._keys import DiscKeys, DufsKeys, InformedKeys, ScorecardKeys, SpardaKeys
 from ._common import holds
 
 _KEYS = {
     "dn.tl.disc": DiscKeys,
+    "dn.tl.scorecard": ScorecardKeys,
     "dn.tl.sparda": SpardaKeys,
     "dn.tl.dufs": DufsKeys,
     "dn.tl.informed_distance": InformedKeys,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +12,9 @@ from .._calls import Call
 from ._candidates import candidate_samples
 from ._disc import disc_significance
 from ._disc_evidence import disc_evidence
+from ._results import results
 from ._sparda import sparda_summary
+from ._stale import collected_staleness
 from ._stored_call import arguments_of
 
 Kind = Literal["good", "mind", "plain"]
@@ -29,7 +31,16 @@ class Remark:
 def remarks(adata: AnnData, tool: str, key: str, call: Call | None) -> list[Remark]:
     """Return what to know beside the results of a tool under a key; `call` made them, where it is known."""
     tested = _TESTED.get(tool)
-    return [*(tested(adata, key, call) if tested else []), *unit_remarks(adata, call)]
+    with collected_staleness():  # said by `stale_remarks`
+        found = tested(adata, key, call) if tested else []
+    return [*stale_remarks(adata, [key]), *found, *unit_remarks(adata, call)]
+
+
+def stale_remarks(adata: AnnData, keys: Sequence[str]) -> list[Remark]:
+    """Say which results are older than the data that they were computed from."""
+    changed = results(adata)["changed"]
+    texts = {key: str(changed[key]) for key in keys if key in changed.index and changed[key]}
+    return [Remark("mind", f"{key!r} is older than the data: {text} since. Run again.") for key, text in texts.items()]
 
 
 def unit_remarks(adata: AnnData, call: Call | None) -> list[Remark]:
@@ -78,8 +89,13 @@ def _sparda_tested(adata: AnnData, key: str, call: Call | None) -> list[Remark]:
     return [Remark("good", f"Tested{drawn}: {found}.")]
 
 
+def _scorecard_tested(adata: AnnData, key: str, _: Call | None) -> list[Remark]:
+    return [Remark("good", "Tested: every feature in four ways, with p-values adjusted for the number of features.")]
+
+
 _TESTED: dict[str, Callable[[AnnData, str, Call | None], list[Remark]]] = {
     "disc": _disc_tested,
+    "scorecard": _scorecard_tested,
     "sparda": _sparda_tested,
     "pda": _sparda_tested,
 }

@@ -123,16 +123,28 @@ def mask_var(adata: AnnData) -> Control:
     return dropdown("mask_var", [("all", None), *((n, n) for n in names)], label="features")
 
 
-def covariates(adata: AnnData, given: Mapping[str, Any] | None = None) -> Control:
-    """Make the choice of columns whose effects are taken out: numbers, and categories with few levels."""
-    control = any_of("covariates", get.candidate_covariates(adata).index.tolist(), label="covariates to take out")
-    wanted = (given or {}).get("covariates")
-    if wanted:
-        names = [wanted] if isinstance(wanted, str) else list(wanted)
-        for name in names:
-            validate.obs_column(adata, "covariates", name)
-        control.widget.options = list(dict.fromkeys([*control.widget.options, *names]))
-        control.put(names)
+def covariates(adata: AnnData, given: Mapping[str, Any] | None = None, *others: Control) -> Control:
+    """Make the choice of columns whose effects are taken out, without those that other controls have selected."""
+    candidates = get.candidate_covariates(adata).index.tolist()
+    wanted = (given or {}).get("covariates") or []
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in names:
+        validate.obs_column(adata, "covariates", name)
+
+    def options() -> list[str]:
+        taken = [other.value for other in others]
+        return [name for name in dict.fromkeys([*candidates, *names]) if name not in taken]
+
+    control = any_of("covariates", options(), label="covariates to take out")
+    control.put([name for name in names if name in control.widget.options] or None)
+
+    def update(_: object) -> None:
+        kept = [name for name in control.value or [] if name in options()]
+        control.widget.options = options()
+        control.put(kept or None)
+
+    for other in others:
+        other.widget.observe(update, "value")
     return control
 
 

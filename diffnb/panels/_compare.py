@@ -11,7 +11,7 @@ from anndata import AnnData
 from .._calls import Call
 from ..get._compare import METHODS
 from ..get._presence import has_key
-from ..get._remarks import Remark, unit_remarks
+from ..get._remarks import Remark, stale_remarks, unit_remarks
 from . import _choices as choices
 from ._controls import (
     Control,
@@ -44,13 +44,14 @@ class ComparePanel(FeaturePanel):
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
         """Make the controls that all methods share."""
         by = choices.groupby(self.adata, given)
+        samples = choices.sample_key(self.adata, by, given)
         n_vars = self.adata.n_vars
         return [
             choices.question(),
             by,
             multi_select("methods", list(METHODS)),
-            choices.sample_key(self.adata, by, given),
-            choices.covariates(self.adata, given),
+            samples,
+            choices.covariates(self.adata, given, by, samples),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             dropdown("standardize", choices.STANDARDIZE, label="standardize for DiSC"),
@@ -116,7 +117,12 @@ class ComparePanel(FeaturePanel):
         if "SPARDA" in made:
             lines.append(Remark("mind", "The features of SPARDA are ranked, not tested: its own panel tests them."))
         calls = [call for call in made.values() if call is not None and "sample_key" in call.defaults]
-        return [*lines, *(unit_remarks(self.adata, calls[0]) if calls else []), *self._cells_note(made)]
+        return [
+            *stale_remarks(self.adata, self.shown_keys()),
+            *lines,
+            *(unit_remarks(self.adata, calls[0]) if calls else []),
+            *self._cells_note(made),
+        ]
 
     @staticmethod
     def _cells_note(made: Mapping[str, Call | None]) -> list[Remark]:

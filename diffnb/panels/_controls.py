@@ -25,6 +25,7 @@ PANEL_CONTROLS = {
     "y": "What is on the vertical axis: a column of the table of results or of adata.var.",
     "color": "What the colours show: a column of the table of results or of adata.var.",
     "obs_color": "What the colours show: a column of adata.obs.",
+    "obs_feature": "Show the values of this feature in adata.X instead of a column of adata.obs.",
     "column": "Name of the column of adata.var that marks the selected features.",
 }
 #: sections of a docstring that end the list of parameters

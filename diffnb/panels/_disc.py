@@ -74,6 +74,7 @@ class DiscPanel(MethodPanel):
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
         """Make a control for each argument that users vary."""
         by = choices.groupby(self.adata, given)
+        samples = choices.sample_key(self.adata, by, given)
         most = max(1, self.adata.n_vars - 1)
         nulls = [
             ("as the question asks", "auto"),
@@ -84,8 +85,8 @@ class DiscPanel(MethodPanel):
             self._question_control(),
             by,
             choices.groups(self.adata, by),
-            choices.sample_key(self.adata, by, given),
-            choices.covariates(self.adata, given),
+            samples,
+            choices.covariates(self.adata, given, by, samples),
             choices.layer(self.adata),
             choices.counts(self.adata),
             choices.mask_var(self.adata),

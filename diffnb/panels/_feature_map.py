@@ -25,7 +25,7 @@ MAX_LABELLED_FEATURES = 12
 
 
 class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
-    """One point per feature, to pan, zoom, hover and lasso."""
+    """One point per feature, or per observation, to pan, zoom, hover and lasso."""
 
     _esm = esm("feature_map/feature_map.js")
     _css = STATIC / "feature_map" / "feature_map.css"
@@ -38,6 +38,8 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     legend = t.Dict({}).tag(sync=True)
     axes = t.List(t.Unicode(), ["", ""]).tag(sync=True)
     labels: Any = t.List().tag(sync=True)
+    #: what a point is
+    noun = t.Unicode("features").tag(sync=True)
     # the value received from the browser is a memoryview of the message, not bytes
     selection = t.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
 

@@ -19,12 +19,13 @@ from .._calls import Call, literal, name_of
 from .._validate import tables_in_memory
 from ..get._presence import has_key
 from ..get._remarks import Remark
+from ..get._stale import collected_staleness
 from ..get._stored_call import stored_call
 from ..report._report import free_path
 from ._advanced import Advanced
 from ._banner import Banner
 from ._controls import Control, control_row, describe, shown_value
-from ._pictures import mark_in_base64, render_png
+from ._pictures import alt_text, mark_in_base64, render_png
 from ._restore import changed_controls, restore
 from ._snapshot import WithSnapshot
 from ._views import CodeView, Picture, Status
@@ -52,6 +53,7 @@ class Panel(WithSnapshot):
         self._calls_by_key: dict[str, Call] = {}
         self._stale: set[str] = set()
         self._report_line: Call | None = None
+        self._about: list[Remark] = []
         self._worker = Worker(self._on_progress, self._on_outcome)
         self.status = Status(mark=mark_in_base64(self._mark), message="Ready.")
         self.controls: dict[str, Control] = {c.name: c for c in self.make_controls(given)}
@@ -66,7 +68,7 @@ class Panel(WithSnapshot):
         self.tab_names = list(tabs)
         self._describe_controls()
         self.tabs = widgets.Tab(children=list(tabs.values()), titles=self.tab_names)
-        super().__init__([self._head(), *self._settings(), self.banner, self.tabs])
+        super().__init__([self._head(), *self._settings(), self.banner, self.tabs, *self.below_tabs()])
         self.add_class("diffnb-panel")
         self._connect()
         self.refresh()
@@ -243,6 +245,10 @@ class Panel(WithSnapshot):
         controls = [*self.controls.values(), *self.tab_controls()]
         self.status.tooltips = {str(c.widget.description): c.widget.tooltip for c in controls if c.widget.tooltip}
 
+    def below_tabs(self) -> list[Any]:
+        """Return what is below the tabs."""
+        return []
+
     def tab_controls(self) -> list[Control]:
         """Return the controls within tabs."""
         return [value for value in vars(self).values() if isinstance(value, Control)]
@@ -258,9 +264,11 @@ class Panel(WithSnapshot):
 
     def refresh(self) -> None:
         """Show the stored results: tables and maps now, pictures when their tab is opened."""
-        self.show()
-        self._stale = set(self.pictures)
-        self._draw_open()
+        with collected_staleness():  # the banner says it
+            self.show()
+            self._about = self.about_results()
+            self._stale = set(self.pictures)
+            self._draw_open()
         self._write_code()
 
     def recolor(self) -> None:
@@ -285,14 +293,15 @@ class Panel(WithSnapshot):
         self.write_report()
 
     def _write_code(self) -> None:
-        self.code_view.code = self.code
-        changed = self.changed_settings()
+        with collected_staleness():
+            self.code_view.code = self.code
+            changed = self.changed_settings()
         note = "These lines reproduce the results on screen. The settings have changed since; Run applies them."
         self.code_view.note = note if changed else ""
         self._write_banner(changed)
 
     def _write_banner(self, changed: Sequence[str]) -> None:
-        lines = self.about_results()
+        lines = self._about
         if changed:
             names = ", ".join(changed)
             text = f"Results from earlier settings. Changed since: {names}. Press Run to apply the new settings."
@@ -333,7 +342,7 @@ class Panel(WithSnapshot):
             picture.png, picture.empty = b"", error_message(error)
             return
         with picture.hold_sync():
-            picture.png, picture.width, picture.alt = png, width, _alt(call)
+            picture.png, picture.width, picture.alt = png, width, alt_text(call)
 
     def _on_progress(self, step: str, done: int, total: int) -> None:
         with self.status.hold_sync():
@@ -388,8 +397,3 @@ def error_message(error: BaseException) -> str:
     """Return the message of an error on one line."""
     message = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
     return " ".join(message.split()) or type(error).__name__
-
-
-def _alt(call: Call) -> str:
-    doc = (call.function.__doc__ or "").strip().splitlines()
-    return f"{doc[0] if doc else call.name} Drawn by {call.line()}"

@@ -149,3 +149,9 @@ def mark_in_base64(mark: str) -> str:
 def _text_chunk(mark: str) -> bytes:
     body = b"tEXtdiffnb\x00" + mark.encode("latin-1")
     return struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+
+
+def alt_text(call: Call) -> str:
+    """Describe the figure of a call."""
+    doc = (call.function.__doc__ or "").strip().splitlines()
+    return f"{doc[0] if doc else call.name} Drawn by {call.line()}"

@@ -58,12 +58,13 @@ class SpardaPanel(MethodPanel):
     def make_controls(self, given: Mapping[str, Any]) -> list[Control]:
         """Make a control for each argument that users vary."""
         by = choices.groupby(self.adata, given)
+        samples = choices.sample_key(self.adata, by, given)
         return [
             by,
             choices.level("group", self.adata, by, default="automatic"),
             choices.level("reference", self.adata, by, default="automatic"),
-            choices.sample_key(self.adata, by, given),
-            choices.covariates(self.adata, given),
+            samples,
+            choices.covariates(self.adata, given, by, samples),
             choices.layer(self.adata),
             choices.mask_var(self.adata),
             integer_or_auto("n_features", label="features to select"),

@@ -3,6 +3,7 @@
 from ._brain import feature_brain
 from ._compare import compare_overlap, compare_ranks
 from ._dufs import dufs
+from ._effects import forest, volcano
 from ._embedding import disc_embedding
 from ._enrich import enrich
 from ._graph import disc_graph
@@ -33,6 +34,7 @@ __all__ = [
     "feature_brain",
     "feature_diffmap",
     "feature_image",
+    "forest",
     "informed_covariance",
     "informed_embedding",
     "informed_gap",
@@ -43,4 +45,5 @@ __all__ = [
     "sparda_path",
     "sparda_projection",
     "survival",
+    "volcano",
 ]

@@ -12,6 +12,7 @@ from .. import _validate as validate
 from .. import get
 from .._calls import Call
 from ..get._remarks import Remark, remarks
+from ..get._stale import collected_staleness
 from ..get._stored_call import stored_call
 from . import _contents as contents
 from . import _html as html
@@ -67,7 +68,9 @@ def report(
             )
         found = {key: found[key] for key in keys}
     target = Path(path)
-    target.write_text(html.page(title, "".join(_body(adata, title, found))), encoding="utf-8")
+    with collected_staleness():  # the page says which results are older than the data
+        body = "".join(_body(adata, title, found))
+    target.write_text(html.page(title, body), encoding="utf-8")
     return target
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Literal
 
 import numpy as np
 from anndata import AnnData
@@ -23,23 +24,13 @@ from .._anndata import (
     warn_of_units,
 )
 from .._keys import DiscKeys
-from ..core.disc import AnalysisOptions, DiscOptions, FeatureGraphOptions, Null, analyse, complete_samples
-from ..core.spectral.distances import METRICS
-from ..core.spectral.kernels import KERNELS, KernelFunction
+from .._options import DEFAULT_COMPONENTS, check_disc, disc_options, frequent_enough
+from ..core.disc import analyse, complete_samples
+from ..core.spectral.kernels import KernelFunction
 from ..core.stats.samples import nested
-from ..core.typing import Standardize
 from ._disc_groups import described_groups
 from ._disc_results import log_choices, results_of, warn_of_evidence
 from ._docs import documented_tool
-from ._feature_graph import GRAPHS, check_memory, check_neighbors
-
-QUESTIONS = ("relations", "any difference")
-STANDARDIZE = ("global", "within")
-NULLS = ("labels", "connectivity")
-#: `min_obs="auto"`: one of so many observations of a condition, up to the largest
-OBS_PER_MIN_OBS = 10
-MAX_MIN_OBS = 20
-DEFAULT_COMPONENTS = 10
 
 
 @guarded(DiscKeys)
@@ -183,11 +174,10 @@ def disc(
     ['background', 'A1', 'A2']
     """
     call = bound(disc, locals())
-    validate.flags(density_normalize=density_normalize, project_trivial=project_trivial, copy=copy)
+    given = SimpleNamespace(**call.arguments)
+    check_disc(given)
+    validate.flags(copy=copy)
     n_jobs = validate.jobs(n_jobs)
-    _check_options(question, metric, standardize, kernel, graph, null)
-    standardized = _standardized(question, standardize)
-    check_neighbors(neighbors, graph)
     data = pull(
         adata,
         groupby,
@@ -197,7 +187,7 @@ def disc(
         sample_key=sample_key,
         covariates=covariates,
         permute_within=permute_within,
-        min_seen=_min_seen(min_obs),
+        min_seen=frequent_enough(min_obs),
         min_features=2,
     )
     _warn_of_rare(data, min_obs)
@@ -209,30 +199,7 @@ def disc(
         warn_of_series(adata, data, groupby)
     if sample_key is not None:
         _check_samples(data, sample_key)
-    p = data.n_features
-    check_memory(graph, p, len(data.groups))
-    few = f"there are {p} features"
-    options = AnalysisOptions(
-        disc=DiscOptions(
-            graph=FeatureGraphOptions(
-                kind=graph,
-                n_neighbors=validate.auto_count("n_neighbors", n_neighbors, at_most=p - 1, why=few) or "auto",
-                search=neighbors,
-                metric=metric,
-                standardize=standardized,
-                kernel=kernel,
-                density_normalize=density_normalize,
-                seed=validate.seed(random_state),
-            ),
-            n_eigenvectors=_eigenvector_counts(n_eigenvectors, data.groups, p) or "auto",
-            n_components=_number_of_components(n_components, p),
-            project_trivial=project_trivial,
-        ),
-        n_clusters=validate.auto_count("n_clusters", n_clusters, at_least=2, at_most=p, why=few) or "auto",
-        n_permutations=validate.repeats("n_permutations", n_permutations),
-        null=_null(null, standardized),
-        n_bootstraps=validate.repeats("n_bootstraps", n_bootstraps),
-    )
+    options = disc_options(given, data.groups, data.n_features)
     matrices = data.matrices if raw is None else raw
     analysis = analyse(matrices, options, samples=data.samples, strata=data.strata, n_jobs=n_jobs)
     log_choices(analysis, data)
@@ -240,45 +207,6 @@ def disc(
     keys = DiscKeys(key_added)
     described = {"n_rare": data.n_rare, **described_groups(adata, groupby, data, analysis)}
     return store(adata, keys, results_of(keys, data, analysis, described), call, copy=copy)
-
-
-def _check_options(
-    question: object, metric: object, standardize: object, kernel: object, graph: object, null: object
-) -> None:
-    validate.choice("question", question, QUESTIONS)
-    validate.choice("metric", metric, METRICS)
-    validate.choice("graph", graph, ("auto", *GRAPHS))
-    validate.choice("null", null, ("auto", *NULLS))
-    if standardize is not None:
-        validate.choice("standardize", standardize, ("auto", *STANDARDIZE))
-    if not callable(kernel):
-        validate.choice("kernel", kernel, tuple(KERNELS))
-
-
-def _standardized(question: str, standardize: str | None) -> Standardize | None:
-    if standardize == "auto":
-        return "within" if question == "relations" else None
-    return cast("Standardize | None", standardize)
-
-
-def _null(null: str, standardize: Standardize | None) -> Null:
-    if null == "auto":
-        return "connectivity" if standardize == "within" else "labels"
-    return cast("Null", null)
-
-
-def _number_of_components(n_components: object, p: int) -> int:
-    """Warn of a number that cannot be reached; the default means "as many as there are" for few features."""
-    number = validate.count("n_components", n_components)
-    if number != DEFAULT_COMPONENTS and number > p - 1:
-        log.warn(f"n_components={number}: {p} features have {p - 1} differential vectors at most, which are computed.")
-    return min(number, p - 1)
-
-
-def _min_seen(min_obs: object) -> Callable[[int], int]:
-    """Return in how many of so many observations of a condition a feature has to be seen."""
-    given = validate.auto_count("min_obs", min_obs, at_least=0)
-    return lambda n_obs: min(MAX_MIN_OBS, n_obs // OBS_PER_MIN_OBS) if given is None else given
 
 
 def _warn_of_rare(data: Pulled, min_obs: object) -> None:
@@ -315,29 +243,3 @@ def _check_samples(data: Pulled, sample_key: str) -> None:
             f"sample_key={sample_key!r} gives condition {few[0]!r} a single sample: whole samples cannot be"
             " permuted. At least two per condition are needed."
         )
-
-
-def _eigenvector_counts(value: object, groups: Sequence[str], p: int) -> tuple[int, ...] | None:
-    if isinstance(value, Mapping):
-        missing = [g for g in groups if g not in value]
-        if missing:
-            raise ValueError(f"n_eigenvectors gives no number for {validate.quoted(missing)}.")
-        listed = [value[g] for g in groups]
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        if len(value) != len(groups):
-            raise ValueError(f"n_eigenvectors has {len(value)} numbers for {len(groups)} conditions.")
-        listed = list(value)
-    else:
-        listed = [value] * len(groups)
-    why = f"there are {p} features"
-    counts = [validate.auto_count("n_eigenvectors", v, at_most=p - 1, why=why) for v in listed]
-    resolved = tuple(c for c in counts if c is not None)
-    if not resolved:
-        return None
-    together = sum(resolved) - min(resolved)
-    if together >= p:
-        raise ValueError(
-            f"n_eigenvectors={value!r} projects off {together} directions of {p} features: nothing is left."
-            " Ask for fewer."
-        )
-    return resolved

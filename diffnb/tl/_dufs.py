@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,17 +15,8 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, Results, bound, expand, guarded, pull_all, store, warn_of_units
 from .._keys import DufsKeys
-from ..core.dufs import (
-    BANDWIDTHS,
-    GATES,
-    MAX_POWER,
-    OPTIMIZERS,
-    DufsFit,
-    DufsOptions,
-    GraphOptions,
-    fit_dufs,
-    resolved_batch_size,
-)
+from .._options import check_dufs, dufs_options
+from ..core.dufs import DufsFit, DufsOptions, fit_dufs
 from ..core.runtime.progress import bar
 from ..core.typing import Matrix
 from ._docs import documented_tool
@@ -32,14 +24,10 @@ from ._docs import documented_tool
 #: where the number of open gates lies in its range
 Edge: TypeAlias = Literal["none", "few", "most"]
 
-#: features that are selected at least, as a number and as a share of all
-MIN_SELECTED_FEATURES, MIN_SELECTED_SHARE = 2, 0.01
 #: share of open gates above which gates hardly distinguish features
 MAX_OPEN_SHARE = 0.8
 #: of fewer features, most may well carry the structure
 MIN_FEATURES_TO_JUDGE = 100
-#: observations × observations arrays of a step: products, distances, the walk, its powers and gradients
-N_ARRAYS_PER_BATCH = 8
 RECOMMENDED = "dn.tl.diverse_features"
 
 
@@ -167,40 +155,16 @@ def dufs(
     n_features = validate.not_none("n_features", n_features, "auto")
     batch_size = validate.not_none("batch_size", batch_size, "auto")
     call = bound(dufs, locals())
-    validate.flags(leave_one_out=leave_one_out, early_stopping=early_stopping, adapt_scale=adapt_scale, copy=copy)
-    _check_options(gates, bandwidth, optimizer, standardize)
+    given = SimpleNamespace(**call.arguments)
+    check_dufs(given)
+    validate.flags(copy=copy)
     data = pull_all(adata, layer=layer, mask_var=mask_var)
     warn_of_units(adata, layer)
     n, p = data.matrix.shape
-    batch = _batch(batch_size, n)
-    why = f"there are {p} features"
-    n_selected = validate.auto_count("n_features", n_features, at_most=p, why=why)
-    at_least = validate.auto_count("min_features", min_features, at_most=p, why=why)
-    options = DufsOptions(
-        n_features="auto" if n_selected is None else n_selected,
-        min_features=_auto_min_features(p) if at_least is None else at_least,
-        penalty=_penalty(penalty, n_selected),
-        gates=gates,
-        graph=GraphOptions(
-            n_neighbors=validate.count("n_neighbors", n_neighbors, at_least=2, at_most=batch, why="in a batch"),
-            scale=validate.positive("scale", scale),
-            bandwidth=bandwidth,
-            power=validate.count("power", power, at_most=MAX_POWER),
-            leave_one_out=leave_one_out,
-        ),
-        standardize=standardize,
-        n_steps=validate.repeats("n_steps", n_steps, at_least=1),
-        learning_rate=validate.positive("learning_rate", learning_rate),
-        optimizer=optimizer,
-        batch_size=batch,
-        n_restarts=validate.repeats("n_restarts", n_restarts, at_least=1),
-        early_stopping=early_stopping,
-        adapt_scale=adapt_scale,
-        seed=validate.seed(random_state),
-    )
+    options = dufs_options(given, n, p)
     fit = _fit(data.matrix, options)
     edge = _edge(fit.settings.n_open, p, options.min_features)
-    if n_selected is None:
+    if n_features == validate.AUTO:
         _warn_at_edge(edge, fit.settings.n_open, p, options.min_features)
     used = fit.settings
     log.info(f"{used.n_features} of {p} features selected, scale {used.scale:.3g}, loss {fit.loss[-1]:.4g}")
@@ -211,36 +175,6 @@ def dufs(
 def _fit(matrix: Matrix, options: DufsOptions) -> DufsFit:
     with _bar() as progress:
         return fit_dufs(matrix, options, progress=progress)
-
-
-def _check_options(gates: object, bandwidth: object, optimizer: object, standardize: object) -> None:
-    validate.choice("gates", gates, GATES)
-    validate.choice("bandwidth", bandwidth, BANDWIDTHS)
-    validate.choice("optimizer", optimizer, OPTIMIZERS)
-    if standardize is not None:
-        validate.choice("standardize", standardize, ("global",))
-
-
-def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"] | None:
-    if penalty is None:
-        return None
-    if isinstance(penalty, str):
-        validate.choice("penalty", penalty, ("warm",))
-        if n_features is None:
-            raise ValueError("penalty='warm' finds the penalty for a number of features: give n_features.")
-        return "warm"
-    return validate.positive("penalty", penalty, zero=True)
-
-
-def _batch(batch_size: object, n: int) -> int:
-    given = validate.auto_count("batch_size", batch_size, at_least=3)
-    resolved = resolved_batch_size("auto" if given is None else given, n)
-    validate.memory(
-        8 * N_ARRAYS_PER_BATCH * resolved**2,
-        f"batch_size={batch_size!r}, steps of {resolved:,} observations,",
-        "Use smaller batches, such as batch_size=500.",
-    )
-    return resolved
 
 
 @contextmanager
@@ -264,10 +198,6 @@ def _bar() -> Any:
     finally:
         for made in bars:
             made.close()
-
-
-def _auto_min_features(n_features: int) -> int:
-    return min(n_features, max(MIN_SELECTED_FEATURES, int(MIN_SELECTED_SHARE * n_features)))
 
 
 def _edge(n_open: int, n_features: int, min_features: int) -> Edge:

@@ -12,11 +12,11 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, Results, bound, expand, guarded, pull, store
 from .._keys import ChangeKeys
+from .._options.feature_graph import check_graph, check_memory, graph_options
 from ..core.arrays.ops import dense64
 from ..core.disc import CHANGE_DETECTORS, bulk_pvalues, diffusion_change, feature_walks
 from ..core.typing import Floats
 from ._docs import documented_tool
-from ._feature_graph import check_graph, check_memory, graph_options
 
 METHODS = ("diffusion", *CHANGE_DETECTORS)
 DEFAULT_EIGENVECTORS = 50

@@ -12,9 +12,9 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._anndata import Results, bound, expand, guarded, pull, store
 from .._keys import DiffmapKeys
+from .._options.feature_graph import check_graph, check_memory, graph_options
 from ..core.disc import diffusion_maps
 from ._docs import documented_tool
-from ._feature_graph import check_graph, check_memory, graph_options
 
 
 @guarded(DiffmapKeys)

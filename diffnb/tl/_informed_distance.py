@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,21 +15,11 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import PulledAll, Results, bound, expand, feature_mask, guarded, pull_all, store, warn_of_units
 from .._keys import InformedKeys
-from ..core.mahalanobis import (
-    CLUSTERINGS,
-    DIRECTION_SOLVERS,
-    EIGENVALUES,
-    InformedFit,
-    InformedOptions,
-    fit_informed,
-    in_order,
-)
+from .._options import check_informed, informed_options
+from ..core.mahalanobis import InformedFit, InformedOptions, fit_informed, in_order
 from ..core.typing import Bools, Floats, Ints
 from ._choices import choice_note, choice_table, report
 from ._docs import documented_tool
-
-#: observations × observations arrays at a time: distances, their squares and weights
-N_PAIRWISE_ARRAYS = 3
 
 
 @guarded(InformedKeys)
@@ -134,33 +125,18 @@ def informed_distance(
     full = validate.not_none("full", full, "auto")
     arguments = {**locals(), "use_rep": use_rep or "X"}  # scanpy computes a representation where none is named
     call = bound(informed_distance, arguments, method="umap", metric="mahalanobis")
-    validate.flags(informed=informed, local=local, copy=copy)
-    _check_options(solver, eigenvalues, clustering, n_clusters, use_rep, local)
+    given = SimpleNamespace(**call.arguments)
+    check_informed(given)
+    validate.flags(copy=copy)
+    _check_known(n_clusters, clustering, use_rep)
     validate.tables_in_memory(adata)
     known, mask = _known_clusters(adata, n_clusters, mask_var, informed)
     data = pull_all(adata, layer=layer, use_rep=use_rep, mask_var=mask, covariates=covariates, min_features=2)
     if use_rep in (None, "X"):
         warn_of_units(adata, layer)
     labels = None if known is None else in_order(known[data.kept])
-    options = InformedOptions(
-        informed=informed,
-        local=local,
-        clustering=clustering,
-        n_clusters=_number_of_clusters(n_clusters, labels, data, informed) or "auto",
-        n_neighbors=validate.count(
-            "n_neighbors",
-            n_neighbors,
-            at_least=3 if local else 2,
-            at_most=adata.n_obs,
-            why=f"there are {adata.n_obs} observations, and an observation counts among its neighbours",
-        ),
-        solver=solver,
-        eigenvalues=eigenvalues,
-        full=_full(full),
-        seed=validate.seed(random_state),
-    )
-    _check_memory(options.full, adata.n_obs)
-    options = _with_components(options, n_components, data)
+    known_count = None if labels is None else int(labels.max()) + 1
+    options = informed_options(given, adata.n_obs, data.n_features, n_clusters=known_count)
     found = fit_informed(data.matrix, options, labels=labels)
     _log(found, data, options)
     names = None if labels is None else _names_in_order(adata, str(n_clusters), data.kept, labels)
@@ -171,14 +147,8 @@ def informed_distance(
     return store(adata, keys, results, call, copy=copy)
 
 
-def _check_options(
-    solver: object, eigenvalues: object, clustering: object, n_clusters: object, use_rep: object, local: bool
-) -> None:
-    validate.choice("solver", solver, DIRECTION_SOLVERS)
-    validate.choice("eigenvalues", eigenvalues, EIGENVALUES)
-    validate.choice("clustering", clustering, CLUSTERINGS)
-    if clustering == "each" and not local:
-        raise ValueError("clustering='each' is one clustering for each neighbourhood; it needs local=True.")
+def _check_known(n_clusters: object, clustering: object, use_rep: object) -> None:
+    """Refuse known clusters where the clusters would be others."""
     if not isinstance(n_clusters, str) or n_clusters == "auto":
         return
     if clustering == "each":
@@ -209,40 +179,6 @@ def _known_clusters(adata: AnnData, n_clusters: object, mask_var: Any, informed:
     if without:
         log.info(f"{without} features without a {n_clusters} are excluded")
     return (codes if informed else None), mask
-
-
-def _number_of_clusters(value: object, labels: Ints | None, data: PulledAll, informed: bool) -> int | None:
-    if isinstance(value, str) or not informed:
-        return None if labels is None else int(labels.max()) + 1
-    p = data.n_features
-    return validate.count("n_clusters", value, at_least=2, at_most=p, why=f"there are {p} features")
-
-
-def _full(value: object) -> bool | Literal["auto"]:
-    if isinstance(value, str):
-        validate.choice("full", value, ("auto",))
-        return "auto"
-    validate.flags(full=value)
-    return bool(value)
-
-
-def _check_memory(full: object, n_obs: int) -> None:
-    if full is True:
-        validate.memory(
-            8 * N_PAIRWISE_ARRAYS * n_obs**2,
-            f"full=True for {n_obs:,} observations",
-            "Use full=False, which keeps the nearest neighbours of every observation.",
-        )
-
-
-def _with_components(options: InformedOptions, n_components: object, data: PulledAll) -> InformedOptions:
-    size = options.n_neighbors if options.local else data.matrix.shape[0]
-    most, why = size - 1, f"{size} observations span no more"
-    span = options.n_clusters if options.informed else data.n_features
-    if span != "auto" and span < most:
-        most, why = span, f"{span} clusters" if options.informed else f"{span} features"
-    count = validate.auto_count("n_components", n_components, at_most=most, why=why)
-    return replace(options, n_components="auto" if count is None else count)
 
 
 def _log(found: InformedFit, data: PulledAll, options: InformedOptions) -> None:

@@ -14,10 +14,9 @@ from .. import _logging as log
 from .. import _validate as validate
 from .._anndata import Pulled, Results, ToolCall, all_rows, bound, expand, guarded, pull, store, warn_of_units
 from .._keys import SpardaKeys
+from .._options import ALL, check_solver, check_sparda, sparda_options
 from ..core.arrays.ops import take_columns, take_rows
 from ..core.sparda import (
-    DIVERGENCES,
-    MAX_RELAXED_FEATURES,
     Projection,
     SpardaOptions,
     divergence_test,
@@ -28,10 +27,6 @@ from ..core.typing import Floats
 from ._choices import described_choices, log_choices
 from ._docs import documented_tool
 from ._pairs import Pair, Sides, check_sizes, compared, pairs_of, sides_of
-
-STANDARDIZE = ("global", "within")
-SOLVERS = ("tighten", "relax")
-ALL: Literal["all"] = "all"
 
 
 @guarded(SpardaKeys)
@@ -234,9 +229,9 @@ def _compare_populations(
 ) -> AnnData | None:
     """Run PDA or SPARDA, which differ in the number of features only."""
     given = SimpleNamespace(**call.arguments)
-    validate.flags(certificate=given.certificate, copy=copy)
+    check_sparda(given)
+    validate.flags(copy=copy)
     n_jobs = validate.jobs(given.n_jobs)
-    _check_options(given.standardize, given.divergence, given.solver, given.certificate)
     pairs = pairs_of(adata, given.groupby, given.group, given.reference)
     data = pull(
         adata,
@@ -250,17 +245,9 @@ def _compare_populations(
     )
     warn_of_units(adata, given.layer)
     p = data.n_features
-    _check_solver(given.solver, p)
+    check_solver(given.solver, p)
     n_permutations = validate.repeats("n_permutations", given.n_permutations)
-    options = SpardaOptions(
-        n_features=_number_of_features(n_features, p),
-        n_projections=validate.count("n_projections", given.n_projections, at_most=p, why=f"there are {p} features"),
-        standardize=given.standardize,
-        divergence=given.divergence,
-        solver=given.solver,
-        certificate=given.certificate,
-        seed=validate.seed(given.random_state),
-    )
+    options = sparda_options(given, n_features, p)
     sides = [sides_of(data, pair) for pair in pairs]
     for pair, side in zip(pairs, sides, strict=True):
         check_sizes(pair, side, options, given.sample_key)
@@ -270,33 +257,6 @@ def _compare_populations(
     scores = _scores(adata, given.layer, data, sides, found, given.standardize, others_known=known)
     keys = SpardaKeys(given.key_added)
     return store(adata, keys, _results(keys, data, pairs, found, scores), call, copy=copy)
-
-
-def _check_options(standardize: object, divergence: object, solver: object, certificate: object) -> None:
-    if standardize is not None:
-        validate.choice("standardize", standardize, STANDARDIZE)
-    validate.choice("divergence", divergence, tuple(DIVERGENCES))
-    validate.choice("solver", solver, SOLVERS)
-    if certificate and divergence != "wasserstein2":
-        raise ValueError(
-            f"certificate=True bounds the squared Wasserstein distance, not divergence={divergence!r};"
-            " use divergence='wasserstein2', or leave the certificate out."
-        )
-
-
-def _check_solver(solver: str, p: int) -> None:
-    if solver == "relax" and p > MAX_RELAXED_FEATURES:
-        raise ValueError(
-            f"solver='relax' works on features × features matrices and takes at most {MAX_RELAXED_FEATURES} features,"
-            f" got {p}; choose some with mask_var, or use solver='tighten'."
-        )
-
-
-def _number_of_features(value: object, p: int) -> int | Literal["auto"] | None:
-    if isinstance(value, str):
-        validate.choice("n_features", value, ("auto", ALL))
-        return None if value == ALL else "auto"
-    return validate.count("n_features", value, at_most=p, why=f"there are {p} features")
 
 
 def _compare(

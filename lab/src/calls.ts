@@ -20,7 +20,20 @@ export interface Call {
 
 function panels(trans: TranslationBundle): readonly Call[] {
   return [
-    { id: 'panels.explore', label: trans.__('Explore'), kind: 'panel', groupby: 'none' },
+    {
+      id: 'panels.explore',
+      label: trans.__('Explore'),
+      kind: 'panel',
+      groupby: 'none'
+    },
+    {
+      id: 'panels.scorecard',
+      label: trans.__('Scorecard panel'),
+      kind: 'panel',
+      groupby: 'optional',
+      samples: true,
+      covariates: true
+    },
     {
       id: 'panels.disc',
       label: trans.__('DiSC panel'),

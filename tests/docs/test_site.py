@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
-SUBPACKAGES = ("pp", "tl", "get", "pl", "panels", "datasets")
+SUBPACKAGES = ("pp", "tl", "get", "pl", "panels", "report", "datasets", "sklearn")
 FUNCTIONS = [f"diffnb.{subpackage}.{name}" for subpackage in SUBPACKAGES for name in getattr(dn, subpackage).__all__]
 PAGES = runpy.run_path(str(DOCS / "_pages.py"))
 #: one folder for each purpose that a reader may have
@@ -47,6 +47,7 @@ RUNNABLE = [
     "howto/choose_method",
     "howto/choose_parameters",
     "howto/coming_from",
+    "howto/scikit_learn",
     "explanation/disc",
     "explanation/sparda",
     "explanation/diverse_features",

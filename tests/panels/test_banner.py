@@ -84,3 +84,13 @@ def test_a_mask_cannot_be_written_and_is_not_restored(fresh):
 @pytest.mark.parametrize(("left", "right", "same"), [([1], (1,), True), (1, True, False), ("auto", 3, False)])
 def test_lists_and_tuples_are_the_same_argument(left, right, same):
     assert same_argument(left, right) is same
+
+
+@pytest.mark.slow
+def test_results_older_than_their_data_say_so_until_the_next_run(fresh, run):
+    dn.tl.disc(fresh, "condition", n_components=2)
+    fresh.X = fresh.X + 1.0
+    panel = dn.panels.disc(fresh)
+    assert panel.banner.texts[0].startswith("'disc' is older than the data")
+    run(panel)
+    assert not any("older" in text for text in panel.banner.texts)

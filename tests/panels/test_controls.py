@@ -88,7 +88,7 @@ def test_tooltips_are_the_descriptions_of_the_arguments():
     assert control.widget.tooltip.startswith("Permutations for p-values")
 
 
-PANELS = ["disc", "sparda", "dufs", "informed", "compare"]
+PANELS = ["scorecard", "disc", "sparda", "dufs", "informed", "compare"]
 
 
 @pytest.mark.parametrize("name", PANELS)

@@ -1,11 +1,9 @@
 """Each panel: from settings to calls and tables."""
 
-import anndata as ad
 import numpy as np
 import pytest
 
 import diffnb as dn
-from diffnb.panels._panels import PANEL_TITLES
 
 pytestmark = pytest.mark.slow
 
@@ -328,48 +326,9 @@ def test_columns_of_var_follow_the_order_of_the_table(positive, run):
     assert points[:, 1].tolist() == positive.var["place"][panel.features.frame.index].tolist()
 
 
-def test_explore_lists_columns_and_opens_panels(adata):
-    panel = dn.panels.explore(adata)
-    assert "condition" in panel.columns.value
-    assert "sample_key=&#x27;donor&#x27;" in panel.columns.value
-    assert "120" in panel.facts.value
-    assert panel.run_button not in panel.children[2].children
-    opened = panel.open_panel("disc")
-    assert opened.controls["groupby"].value == "condition"
-    assert panel.below.children == (opened,)
-    assert panel.code.endswith('dn.panels.disc(adata, "condition")\n')
-    panel.controls["groupby"].put("donor")
-    assert "d5" in panel.levels.value
-
-
-def test_explore_opens_every_method_there_is(adata):
-    panel = dn.panels.explore(adata)
-    panel.controls["groupby"].put("donor")
-    for name, button in panel._buttons.items():
-        button.click()
-        assert panel.chosen == name, panel.status.message
-        assert f"dn.panels.{name}(adata" in panel.code
-    assert set(panel._buttons) == set(PANEL_TITLES) == set(dn.panels.__all__) - {"explore"}
-
-
-def test_explore_explains_that_data_have_no_conditions():
-    panel = dn.panels.explore(ad.AnnData(np.ones((5, 3), dtype=np.float32)))
-    assert panel.controls["groupby"].value is None
-    assert panel.open_panel("disc") is None
-    assert "no column that could hold conditions" in panel.status.message
-    assert panel.levels.value == ""
-
-
 def test_explore_has_a_picture(adata):
     lines = dn.panels.explore(adata).summary()
     assert any(line.startswith("obs['condition']: 2 levels") for line in lines)
-
-
-def test_a_column_that_became_a_measurement_is_explained(adata):
-    panel = dn.panels.explore(adata)
-    adata.obs["condition"] = np.linspace(0.1, 1, adata.n_obs)
-    panel._list_levels()
-    assert "bin it into categories first" in panel.levels.value
 
 
 def test_only_the_first_of_many_levels_are_listed(adata):
@@ -379,7 +338,7 @@ def test_only_the_first_of_many_levels_are_listed(adata):
     assert "and 8 more" in panel.levels.value
 
 
-@pytest.mark.parametrize("name", ["disc", "sparda", "dufs", "informed", "compare"])
+@pytest.mark.parametrize("name", ["scorecard", "disc", "sparda", "dufs", "informed", "compare"])
 def test_every_control_has_a_label_and_a_tooltip(name, adata):
     panel = getattr(dn.panels, name)(adata)
     for control in panel.controls.values():

@@ -25,6 +25,7 @@ WITHOUT_AX = {
     "disc_vectors",
     "feature_brain",
     "feature_diffmap",
+    "forest",
     "informed_covariance",
     "network",
 }
@@ -81,7 +82,9 @@ OWN_MEANING = {
     ("feature_diffmap", "key"),
     ("feature_image", "group"),
     ("feature_image", "key"),
+    ("forest", "group"),
     ("network", "group"),
+    ("volcano", "group"),
     ("scorecard", "group"),
 }
 

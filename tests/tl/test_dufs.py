@@ -4,6 +4,7 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
+from diffnb._options import auto_min_features
 from diffnb.core.dufs import DufsFit, DufsSettings
 from diffnb.tl import _dufs
 
@@ -93,12 +94,6 @@ def test_scanpy_takes_the_selection_as_a_mask(moons):
     assert not loadings[2:].any()
 
 
-def test_batches_are_taken_beyond_a_thousand_observations():
-    assert _dufs._batch("auto", 1000) == 1000
-    assert _dufs._batch("auto", 1001) == 500
-    assert _dufs._batch(200, 100) == 100
-
-
 def test_the_penalty_that_was_used_is_stored(moons):
     dn.tl.dufs(moons, penalty=0.5, n_features=2, **QUICK)
     assert moons.uns["dufs"]["penalty"] > 0
@@ -145,7 +140,7 @@ def test_a_number_that_was_asked_for_needs_no_warning(rng):
 
 @pytest.mark.parametrize(("n_features", "least"), [(1, 1), (12, 2), (202, 2), (5000, 50)])
 def test_one_percent_of_the_features_is_the_least(n_features, least):
-    assert _dufs._auto_min_features(n_features) == least
+    assert auto_min_features(n_features) == least
 
 
 def test_the_bar_counts_and_grows_when_training_starts_again(moons, monkeypatch):

@@ -18,6 +18,7 @@ from ..runtime import budget
 from ..typing import Bools, Floats, Ints, Matrix
 from . import row_chunks as chunked
 from .row_chunks import Chunked, add_in_place
+from .sparse_gram import by_rows, gram_by_rows
 
 #: number of rows, mean and variance of their columns
 CountedMoments: TypeAlias = tuple[int, Floats, Floats]
@@ -236,7 +237,7 @@ def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
 
 def gram(x: Matrix, /) -> Floats:
     """Inner products of all columns, XᵀX, in float64."""
-    return cross(x, x)
+    return gram_by_rows(x) if by_rows(x) else cross(x, x)
 
 
 def cross(x: Matrix, y: Matrix, /) -> Floats:

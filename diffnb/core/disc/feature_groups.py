@@ -12,7 +12,7 @@ from ..runtime.seeds import generator
 from ..runtime.threads import one_blas_thread, openmp_threads
 from ..typing import Auto, Bools, Floats, Ints
 from .algorithm import SIGMA_TIE_TOLERANCE
-from .membership import Correlations, distinct, labels_of, refine, seeds_of
+from .membership import Correlations, Members, distinct, labels_of, refine, seeds_of, stands_out
 
 BACKGROUND = 0
 #: rows of which the silhouette is computed; more change it by less than candidates differ
@@ -98,18 +98,27 @@ def refined(
     """Replace each cluster by the features that co-vary with it in this condition and not in the others.
 
     Clusters around which no feature stands out are background, and those that lead to the same members are one. Where
-    that leaves nothing, as where most features are connected to each other, the clusters stay, without membership.
+    that leaves nothing, the same is tried with the background: a factor that connects most features makes the others
+    the exception. If that leaves nothing, too, clusters stay, without membership, that stand out as a whole.
     """
-    n_features, r = len(groups.labels), max(1, groups.n_leading)
-    rows = vectors[:, :r] * sigma[:r]
-    clusters = [groups.labels == g for g in range(1, groups.n_clusters)]
-    found = [refine(seeds_of(rows, cluster), own, others) for cluster in clusters]
-    groups_found = distinct([group for group in found if group is not None])
-    if not groups_found:
+    n_features, r = len(groups.labels), groups.n_leading
+    if r == 0:
         return replace(groups, membership=np.zeros(n_features))
-    labels, membership = labels_of(groups_found, n_features)
+    rows = vectors[:, :r] * sigma[:r]
+    clusters = [groups.labels == g for g in range(groups.n_clusters)]
+    found = _members(rows, clusters[1:], own, others) or _members(rows, clusters[:1], own, others)
+    if not found:
+        found = [Members(c, np.zeros(n_features)) for c in clusters if c.any() and stands_out(c, own, others)]
+    labels, membership = labels_of(found, n_features)
     ordered = _by_score(labels, groups.scores)
     return replace(groups, labels=ordered, n_clusters=int(ordered.max()) + 1, membership=membership)
+
+
+def _members(
+    rows: Floats, clusters: Sequence[Bools], own: Correlations, others: Sequence[Correlations]
+) -> list[Members]:
+    found = [refine(seeds_of(rows, cluster), own, others) for cluster in clusters if cluster.any()]
+    return distinct([group for group in found if group is not None])
 
 
 def scores(vectors: Floats, sigma: Floats, /) -> Floats:

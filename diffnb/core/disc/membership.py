@@ -19,6 +19,7 @@ from ..arrays.affine import Affine, AffineMap, inverse_sd
 from ..arrays.count_moments import Counts
 from ..arrays.gram_stats import correlations, gram_fits
 from ..arrays.ops import moments_of_each
+from ..runtime.seeds import generator
 from ..typing import Bools, Floats, Ints, Matrix
 from .feature_graph import as_points
 
@@ -26,10 +27,22 @@ from .feature_graph import as_points
 MAX_SEEDS = 50
 MIN_MEMBERS = 3
 #: local false discovery rate up to which a feature is a member
-MAX_LOCAL_FDR = 0.2
+MAX_LOCAL_FDR = 0.05
 MAX_ROUNDS = 20
+#: a group without members that stand out: how much more its sum varies in its condition than elsewhere
+MIN_VARIANCE_RATIO = 2.0
 #: two groups that share this part of their members (intersection over union) are one
 MAX_OVERLAP = 0.5
+#: leading factors of the other conditions that are taken out, at most
+MAX_SHARED_FACTORS = 5
+#: and features outside a group for each of them
+MIN_FEATURES_PER_FACTOR = 20
+#: products with all correlations in the search for factors, and factors that are searched beyond those taken
+FACTOR_ITERATIONS, EXTRA_FACTORS = 5, 5
+#: members found with factors taken out are another group if they share less than this with the smaller of both
+MIN_KEPT_SHARE = 0.5
+#: a smaller share of the variance of a feature is not left by factors, but by rounding
+MIN_LEFT_VARIANCE = 1e-6
 #: correlations beyond this have no finite Fisher z
 MAX_CORRELATION = 1 - 1e-9
 #: the standard normal distribution is the sharpest that z values of unrelated features can have
@@ -47,6 +60,14 @@ class Correlations:
     n_obs: int
     #: 1, or 0 for a feature that is constant
     diagonal: Floats
+    #: features × factors, what factors explain, and per feature 1 / sd of what they leave; for partial correlations
+    explained: Floats | None = None
+    scale: Floats | None = None
+
+    @property
+    def n_free(self) -> int:
+        """Observations that are left to estimate a correlation."""
+        return self.n_obs - (0 if self.explained is None else self.explained.shape[1])
 
     @classmethod
     def of(cls, x: Matrix, samples: Ints | None = None, /) -> Correlations:
@@ -68,13 +89,28 @@ class Correlations:
         return cls((matrix,), n_obs, np.diag(matrix).copy())
 
     def times(self, weights: Floats, /) -> Floats:
-        """Correlation matrix times a vector."""
-        return np.asarray(sum(self._part_times(part, weights) for part in self.parts))
+        """Correlation matrix times a vector, or vectors in rows."""
+        if self.explained is None or self.scale is None:
+            return np.asarray(sum(self._part_times(part, weights) for part in self.parts))
+        scaled = weights * self.scale
+        left = sum(self._part_times(part, scaled) for part in self.parts) - scaled @ self.explained @ self.explained.T
+        return np.asarray(left * self.scale)
 
     def _part_times(self, part: Floats | Affine, weights: Floats) -> Floats:
         if isinstance(part, Affine):
-            return np.asarray(part.rmatmul(part.matmul(weights[None]))[0] / self.n_obs)
-        return np.asarray(part @ weights)
+            rows = part.rmatmul(part.matmul(np.atleast_2d(weights))) / self.n_obs
+            return np.asarray(rows[0] if weights.ndim == 1 else rows)
+        return np.asarray(weights @ part)
+
+    def without(self, loadings: Floats, /) -> Correlations:
+        """Partial correlations, given weighted sums of the features (features × factors)."""
+        products = self.times(loadings.T).T
+        values, vectors = np.linalg.eigh(loadings.T @ products)
+        kept = values > MIN_LEFT_VARIANCE * max(values.max(initial=0.0), np.finfo(float).tiny)
+        explained = products @ (vectors[:, kept] / np.sqrt(values[kept]))
+        left = self.diagonal - (explained**2).sum(axis=1)
+        scale = np.where(left > MIN_LEFT_VARIANCE, 1 / np.sqrt(np.maximum(left, MIN_LEFT_VARIANCE)), 0.0)
+        return Correlations(self.parts, self.n_obs, np.sign(scale), explained, scale)
 
     def fisher_z(self, weights: Floats, /) -> Floats:
         """Fisher z, in standard errors, of every feature with the weighted sum of all others."""
@@ -83,7 +119,7 @@ class Correlations:
         rest = weights @ products - 2 * weights * products + weights * own
         r = np.divide(products - own, np.sqrt(np.maximum(rest, 0.0)), out=np.zeros_like(products), where=rest > 0)
         bounded = np.clip(r, -MAX_CORRELATION, MAX_CORRELATION)
-        return np.asarray(np.arctanh(bounded) * np.sqrt(max(self.n_obs - 3, 1)))
+        return np.asarray(np.arctanh(bounded) * np.sqrt(max(self.n_free - 3, 1)))
 
     def cohesion(self, members: Bools, /) -> float:
         """Mean correlation between members."""
@@ -110,7 +146,41 @@ class Members:
 
 
 def refine(seeds: Bools, own: Correlations, others: Sequence[Correlations], /) -> Members | None:
-    """Return the members of the group around some features; None where too few features stand out."""
+    """Return the members of the group around some features; None where too few features stand out.
+
+    Members are found first by correlations, then by those that factors of the other conditions leave.
+    """
+    first = _converged(seeds, own, others)
+    start = seeds if first is None else first.member
+    loadings = shared_factors(others, ~start)
+    if loadings is None:
+        return first
+    second = _converged(start, own.without(loadings), [other.without(loadings) for other in others])
+    return second if second is not None and _is_same_group(start, second.member) else first
+
+
+def _is_same_group(first: Bools, second: Bools) -> bool:
+    return bool((first & second).sum() >= MIN_KEPT_SHARE * min(first.sum(), second.sum()))
+
+
+def shared_factors(others: Sequence[Correlations], outside: Bools, /) -> Floats | None:
+    """Leading factors of the other conditions among some features, as weights; None for too few features.
+
+    The features of the group do not enter, so that what connects them in another condition, too, is not taken out.
+    """
+    n_factors = min(MAX_SHARED_FACTORS, int(outside.sum()) // MIN_FEATURES_PER_FACTOR)
+    if n_factors == 0:
+        return None
+    rows = generator(0, "projection").normal(size=(n_factors + EXTRA_FACTORS, len(outside)))
+    for _ in range(FACTOR_ITERATIONS):
+        basis = np.linalg.qr((rows * outside).T)[0].T
+        rows = np.sum([other.times(basis) * other.n_obs for other in others], axis=0)
+    inner = rows @ basis.T
+    vectors = np.linalg.eigh((inner + inner.T) / 2)[1]
+    return np.asarray(basis.T @ vectors[:, ::-1][:, :n_factors])
+
+
+def _converged(seeds: Bools, own: Correlations, others: Sequence[Correlations]) -> Members | None:
     member, weights = seeds, seeds.astype(float)
     earlier: list[Bools] = []
     for _ in range(MAX_ROUNDS):
@@ -162,6 +232,13 @@ def _robust(values: Floats) -> tuple[float, float]:
     return center, float(np.median(np.abs(values - center))) / NORMAL_MAD
 
 
+def stands_out(member: Bools, own: Correlations, others: Sequence[Correlations], /) -> bool:
+    """Return whether the sum of these features varies much more in their condition than in every other."""
+    pairs = float(member.sum()) - 1
+    elsewhere = max(1 + pairs * other.cohesion(member) for other in others)
+    return bool(1 + pairs * own.cohesion(member) >= MIN_VARIANCE_RATIO * elsewhere)
+
+
 def seeds_of(rows: Floats, cluster: Bools, /) -> Bools:
     """Return the features of a cluster that are farthest out in its direction."""
     along = rows @ rows[cluster].mean(axis=0)
@@ -188,7 +265,7 @@ def labels_of(groups: Sequence[Members], n_features: int, /) -> tuple[Ints, Floa
     """Assign every feature to the group with the largest probability, 0 for none; and return that probability."""
     labels, best = np.zeros(n_features, dtype=int), np.zeros(n_features)
     for number, group in enumerate(groups, start=1):
-        better = group.member & (group.probability > best)
+        better = group.member & ((group.probability > best) | (labels == 0))
         labels[better] = number
         best = np.maximum(best, group.probability)
     return labels, best

@@ -14,8 +14,8 @@ from ..arrays.column_blocks import load_column_blocks
 from ..arrays.ops import column_blocks, dense64, mean_and_variance
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
-from ..runtime.threads import openmp_limits, thread_limits
-from ..spectral.observation_knn import loaded_rows, nearest_rows
+from ..runtime.threads import thread_limits
+from ..spectral.observation_knn import loaded_rows, nearest_in_memory, nearest_rows
 from ..typing import Floats, Ints, Matrix
 
 EdgeWeights: TypeAlias = Literal["binary", "heat"]
@@ -90,8 +90,6 @@ def _graph(distances: Floats, indices: Ints, weights: EdgeWeights) -> sp.csr_arr
 
 
 def _neighbors(x: Matrix | Affine, count: int) -> tuple[Floats, Ints]:
-    from sklearn.neighbors import NearestNeighbors
-
     if isinstance(x, Chunked):
         x = Affine(x.centered(mean_and_variance(x)[0]))
     if isinstance(x, Affine):
@@ -99,11 +97,8 @@ def _neighbors(x: Matrix | Affine, count: int) -> tuple[Floats, Ints]:
             indices, squared = nearest_rows(x, count)
             return np.sqrt(squared), indices
         x = loaded_rows(x, np.arange(x.n_obs))
-    x = x if sp.issparse(x) else dense64(x)
-    search = NearestNeighbors(n_neighbors=count, algorithm="brute" if sp.issparse(x) else "auto").fit(x)
-    with openmp_limits():
-        distances, indices = search.kneighbors()
-    return distances, indices
+    indices, squared = nearest_in_memory(x, count)
+    return np.sqrt(squared), indices
 
 
 def laplacian_scores(x: Matrix, graph: Any, /) -> Floats:

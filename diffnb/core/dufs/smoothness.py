@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..spectral.ties import PRODUCT_ROUNDING, kth_position, tie_order
 from ..typing import Floats, Ints
 
 Bandwidth: TypeAlias = Literal["median", "max", "local"]
@@ -104,7 +105,8 @@ def _between(values: Floats) -> Floats:
 
 def _widths(squared: Floats, graph: GraphOptions) -> _Widths:
     n, k = len(squared), graph.n_neighbors
-    kth = np.argpartition(squared, k - 1, axis=1)[:, k - 1]
+    # of equal distances one is taken by position, so that the gradient does not depend on rounding
+    kth = kth_position(squared, k - 1, PRODUCT_ROUNDING * squared.max(axis=1))
     found = squared[np.arange(n), kth]
     mean = float(squared.mean()) or 1.0
     if graph.bandwidth == "local":
@@ -112,7 +114,7 @@ def _widths(squared: Floats, graph: GraphOptions) -> _Widths:
         flat = found <= MIN_RELATIVE_WIDTH * mean
         found = np.where(flat, MIN_RELATIVE_WIDTH * mean, found)
         return _Widths(graph.scale * found, kth, np.where(flat, 0.0, graph.scale))
-    order = np.argsort(found, kind="stable")
+    order = tie_order(found[None], np.arange(n)[None])[0]
     middle = order[-1:] if graph.bandwidth == "max" else order[(n - 1) // 2 : n // 2 + 1]
     shares = np.zeros(n)
     shares[middle] = 1 / len(middle)

@@ -15,6 +15,7 @@ from scipy.spatial.distance import pdist, squareform
 from ..arrays.ops import cross, gram, matmul, take_columns
 from ..runtime.seeds import draws, generator
 from ..spectral.eigen import leading_eigenpairs
+from ..spectral.ties import kth_position, without_rounding
 from ..stats.choices import Choice
 from ..stats.choices import chosen as choice_of
 from ..typing import Floats, Ints, Matrix
@@ -108,7 +109,7 @@ def gap_statistic(
             for child in draws(seed, "references", n_references)
         ]
     )
-    gap = references.mean(axis=0) - _log_within(points, max_clusters)
+    gap = references.mean(axis=0) - _log_within(points, max_clusters, rounded=True)
     error = references.std(axis=0) * np.sqrt(1 + 1 / n_references)
     return Gap(k, gap, error, _first_peak(k, gap, error, min(min_clusters, max_clusters)), min_clusters)
 
@@ -158,7 +159,8 @@ def _distances(products: Floats) -> Floats:
     squared = norms[:, None] + norms - 2 * products
     squared[squared < MIN_RELATIVE_SQUARE * np.maximum(norms[:, None], norms)] = 0.0
     np.fill_diagonal(squared, 0.0)
-    return np.asarray(squareform(np.sqrt(squared), checks=False))
+    # equal distances have to be equal in all digits: else the tree of counts depends on how they are stored
+    return np.asarray(np.sqrt(without_rounding(squareform(squared, checks=False))))
 
 
 def _kmeans_by_products(products: Floats, labels: Ints) -> Ints:
@@ -168,17 +170,22 @@ def _kmeans_by_products(products: Floats, labels: Ints) -> Ints:
         averages = _averages(labels)
         inner = products @ averages
         lengths = np.einsum("jk,jk->k", averages, inner)
-        before, labels = labels, np.argmin(lengths - 2 * inner, axis=1)
+        before, labels = labels, _first_nearest(lengths - 2 * inner)
         if (labels == before).all():
             break
     return labels
+
+
+def _first_nearest(costs: Floats) -> Ints:
+    """Return the nearest centre of every feature, the first of equally near ones."""
+    return kth_position(costs, 0, MIN_RELATIVE_SQUARE * np.abs(costs).max(axis=1))
 
 
 def _kmeans_of_columns(x: Matrix, centers: Floats) -> Ints:
     labels = np.full(x.shape[1], -1)
     for _ in range(MAX_KMEANS_ITERATIONS):
         before = labels
-        labels = np.argmin(np.einsum("ik,ik->k", centers, centers) - 2 * cross(x, centers), axis=1)
+        labels = _first_nearest(np.einsum("ik,ik->k", centers, centers) - 2 * cross(x, centers))
         if (labels == before).all():
             break
         centers = matmul(x, _averages(in_order(labels)))
@@ -195,8 +202,9 @@ def _on_principal_axes(products: Floats, seed: int) -> Floats:
     return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))
 
 
-def _log_within(points: Floats, max_clusters: int) -> Floats:
-    sums = within_sums(ward_tree(pdist(points)))[:max_clusters]
+def _log_within(points: Floats, max_clusters: int, *, rounded: bool = False) -> Floats:
+    squared = pdist(points, "sqeuclidean")
+    sums = within_sums(ward_tree(np.sqrt(without_rounding(squared) if rounded else squared)))[:max_clusters]
     # as many clusters as distinct points leave no squares within: the logarithm is far below all others, yet finite
     return np.asarray(np.log(np.maximum(sums, MIN_RELATIVE_SQUARE * sums[0] + np.finfo(float).tiny)))
 

@@ -13,10 +13,10 @@ from ..arrays.affine import Affine
 from ..arrays.ops import dense64, matmul, mean_and_variance
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
-from ..runtime.threads import openmp_limits
 from ..spectral.distances import smallest
 from ..spectral.eigen import leading_eigenpairs, walk_eigenvectors
-from ..spectral.observation_knn import nearest_rows
+from ..spectral.observation_knn import nearest_in_memory, nearest_rows
+from ..spectral.ties import TIE_TOLERANCE
 from ..spectral.walk import random_walk
 from ..typing import Floats, Ints, Matrix
 from .covariance import SampleCovariance
@@ -27,8 +27,6 @@ MAX_EXACT_MULTIPLICATIONS = 10_000_000_000
 N_PRINCIPAL_AXES = 50
 #: candidates for each neighbour that is kept
 CANDIDATES_PER_NEIGHBOR = 3
-#: coordinates up to which a tree finds neighbours faster than comparing all pairs
-MAX_TREE_COORDINATES = 8
 #: what UMAP's authors chose: iterations of the bisection, and the smallest scale over the mean distance
 N_BISECTIONS = 64
 MIN_SCALE_TO_MEAN = 1e-3
@@ -58,18 +56,13 @@ def nearest_of_all(distances: Floats, count: int, /) -> ObservationNeighbors:
 
 def nearest_points(points: Matrix, count: int, /) -> ObservationNeighbors:
     """Find the exact neighbours of points with few coordinates; points that are read in row blocks may have many."""
-    from sklearn.neighbors import NearestNeighbors
-
     if isinstance(points, Chunked):
         if not budget.fits(8 * points.shape[0] * points.shape[1], "block"):
             indices, squared = nearest_rows(Affine(points.centered(mean_and_variance(points)[0])), count)
             return ObservationNeighbors(indices, np.sqrt(squared))
         points = points.load()
-    method = "kd_tree" if points.shape[1] <= MAX_TREE_COORDINATES and not sp.issparse(points) else "brute"
-    search = NearestNeighbors(n_neighbors=count + 1, algorithm=method).fit(points)
-    with openmp_limits():
-        distances, indices = search.kneighbors(points)
-    return _without_self(indices, distances)
+    indices, squared = nearest_in_memory(points, count)
+    return ObservationNeighbors(indices, np.sqrt(squared))
 
 
 def nearest_in_space(data: SampleCovariance, count: int, /, *, seed: int = 0) -> Ints:
@@ -182,15 +175,6 @@ def _euclidean_points(data: SampleCovariance, seed: int) -> Matrix:
     return matmul(data.x, data.leading(N_PRINCIPAL_AXES, seed=seed).vectors)
 
 
-def _without_self(indices: Ints, distances: Floats) -> ObservationNeighbors:
-    """Drop each observation from its own neighbours; where duplicates crowd it out, drop the last."""
-    own = indices == np.arange(len(indices))[:, None]
-    own[~own.any(axis=1), -1] = True
-    kept = ~own
-    n, k = indices.shape
-    return ObservationNeighbors(indices[kept].reshape(n, k - 1), distances[kept].reshape(n, k - 1))
-
-
 def _groups_sharing_candidates(pairs: sp.csr_matrix, max_rows: int) -> list[Ints]:
     """Split observations into groups that share candidates, so that a group needs at most `max_rows` rows loaded."""
     groups: list[Ints] = []
@@ -246,6 +230,9 @@ def _nearest_in_rows(pairs: sp.csr_matrix, distances: Floats, count: int) -> Obs
     n = pairs.shape[0]
     rows = np.repeat(np.arange(n), np.diff(pairs.indptr))
     order = np.lexsort((pairs.indices, distances, rows))
+    # equal to rounding: by position
+    tied = (distances[order[1:]] * (1 - TIE_TOLERANCE) <= distances[order[:-1]]) & (rows[1:] == rows[:-1])
+    order = order[np.lexsort((pairs.indices[order], np.concatenate([[0], np.cumsum(~tied)])))]
     first = pairs.indptr[:-1, None] + np.arange(count)
     chosen = order[first]
     return ObservationNeighbors(pairs.indices[chosen].astype(np.int64), distances[chosen])

@@ -4,6 +4,7 @@ from .by_sample import MIN_OBS_PER_SAMPLE, Design, design
 from .card import ALPHA, KINDS, NONE, ScorecardFit, ScorecardSettings, fit_scorecard
 from .connectivity import MIN_OBS_FOR_CONNECTIVITY
 from .edges import CLASSES, EdgeOptions, Edges, fit_edges
+from .effects import Effects, fit_effects
 from .small_groups import smallest_pvalue
 
 __all__ = [
@@ -16,10 +17,12 @@ __all__ = [
     "Design",
     "EdgeOptions",
     "Edges",
+    "Effects",
     "ScorecardFit",
     "ScorecardSettings",
     "design",
     "fit_edges",
+    "fit_effects",
     "fit_scorecard",
     "smallest_pvalue",
 ]

@@ -31,6 +31,8 @@ N_MEDIAN_STEPS, MIN_RELATIVE_DISTANCE = 30, 1e-6
 #: powers of covariates in the regression of distribution functions, which are not linear in them even if means are,
 #: the standard deviations beyond which powers stay the same, and the observations needed for each column
 MAX_POWER, MAX_POWERED_SD, MIN_OBS_PER_COLUMN = 3, 3.0, 20
+#: a covariate with no more values in a condition has no powers of its own
+MAX_LEVELS = 10
 #: share of equal neighbours among sorted values above which numeric covariates do not move them
 MAX_TIED_SHARE = 0.05
 #: a step between values below this share of the largest is rounding
@@ -177,19 +179,40 @@ def _orthonormal(columns: Floats) -> Floats:
     return np.asarray(left[:, values > MIN_RELATIVE_SINGULAR_VALUE * values.max(initial=0.0)])
 
 
+def with_powers(group: Floats, reference: Floats, /) -> tuple[Floats, Floats]:
+    """Append powers of the numeric covariates, centred over both conditions, where both have the observations.
+
+    The spread of counts is no linear function of a number even if their mean is nearly one, and the linear median of
+    a count moves in steps.
+    """
+    sizes, together = (len(group), len(reference)), np.concatenate([group, reference])
+    is_number = [
+        min(len(np.unique(part[:, j])) for part in (group, reference)) > MAX_LEVELS for j in range(together.shape[1])
+    ]
+    bounded = np.clip(together[:, is_number], -MAX_POWERED_SD, MAX_POWERED_SD)
+    powers = np.hstack([bounded[:, :0], *(bounded**power for power in range(2, MAX_POWER + 1))])
+    columns = np.hstack([together, powers - powers.mean(axis=0)])
+    if min(sizes) < MIN_OBS_PER_COLUMN * (1 + columns.shape[1]):
+        return group, reference
+    return columns[: len(group)], columns[len(group) :]
+
+
 @dataclass(frozen=True, slots=True)
 class AdjustedComparison:
     """Tests of a block of features in two conditions with covariates."""
 
     group: AdjustedMean
     reference: AdjustedMean
+    #: the same for distances to the median, which depend on powers of the covariates, too
+    spreads: tuple[AdjustedMean, AdjustedMean]
     difference: AdjustedDifference
 
     @classmethod
     def of(cls, group: Floats, reference: Floats, /) -> AdjustedComparison:
         """Prepare for the covariates of both conditions, standardised over both."""
-        means = AdjustedMean.of(group), AdjustedMean.of(reference)
-        return cls(*means, AdjustedDifference.of(group, reference))
+        first, second = with_powers(group, reference)
+        spreads = AdjustedMean.of(first), AdjustedMean.of(second)
+        return cls(AdjustedMean.of(group), AdjustedMean.of(reference), spreads, AdjustedDifference.of(group, reference))
 
     def __call__(self, group: Floats, reference: Floats) -> Floats:
         """Compare rows (features × observations); return mean, spread and distribution as stat, pval each."""
@@ -197,18 +220,23 @@ class AdjustedComparison:
         return np.stack([row for test in tests for row in (test.stat, test.pval)])
 
     def _means(self, group: Floats, reference: Floats) -> FeatureTest:
-        first, first_variance = self.group.mean_and_variance(group)
-        second, second_variance = self.reference.mean_and_variance(reference)
+        return self._compared((self.group, self.reference), group, reference)
+
+    def _compared(self, adjusted: tuple[AdjustedMean, AdjustedMean], group: Floats, reference: Floats) -> FeatureTest:
+        """Compare adjusted means by Welch's test."""
+        (first, first_variance), (second, second_variance) = (
+            own.mean_and_variance(x) for own, x in zip(adjusted, (group, reference), strict=True)
+        )
         # a feature that follows from the covariates has neither a difference nor a variance, up to rounding
         size = np.sqrt(np.mean(group**2, axis=1) + np.mean(reference**2, axis=1))
         difference = np.where(np.abs(first - second) > MIN_RELATIVE_DIFFERENCE * size, first - second, 0.0)
-        return welch_of_means(difference, (first_variance, second_variance), (self.group.df, self.reference.df))
+        return welch_of_means(difference, (first_variance, second_variance), (adjusted[0].df, adjusted[1].df))
 
     def _spreads(self, group: Floats, reference: Floats) -> FeatureTest:
         """Compare distances to the median as means are compared: both may depend on the covariates."""
-        parts = ((self.group, group), (self.reference, reference))
+        parts = zip(self.spreads, (group, reference), strict=True)
         first, second = (own.residual_scale * np.abs(x - own.medians(x)) for own, x in parts)
-        return self._means(first, second)
+        return self._compared(self.spreads, first, second)
 
     def _distributions(self, group: Floats, reference: Floats) -> FeatureTest:
         n = group.shape[1], reference.shape[1]

@@ -2,7 +2,7 @@
 
 from .cross_validation import DEFAULT_FOLDS, n_folds
 from .divergence import DIVERGENCES
-from .fit import MAX_RELAXED_FEATURES, Projection, SpardaFit, SpardaOptions, fit_sparda, project_others
+from .fit import MAX_RELAXED_FEATURES, Projection, SpardaFit, SpardaOptions, fit_sparda, project_others, projection_map
 from .significance import divergence_test
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "fit_sparda",
     "n_folds",
     "project_others",
+    "projection_map",
 ]

@@ -185,8 +185,16 @@ def project_others(
     """
     if standardize == "within":
         return np.full((others.shape[0], len(directions)), np.nan)
+    weights, offset = projection_map(x, y, directions, standardize)
+    return matmul(others, weights.T) - offset
+
+
+def projection_map(
+    x: Matrix, y: Matrix, directions: Floats, standardize: Literal["global"] | None, /
+) -> tuple[Floats, Floats]:
+    """Return weights (rows) and offset with which observations, as they are, are projected: xᵀw − offset."""
     if standardize is None:
-        return matmul(others, directions.T)
+        return directions, np.zeros(len(directions))
     shift, scale = pooled_mean_and_scale(x, y)
     scaled = directions * scale
-    return matmul(others, scaled.T) - scaled @ shift
+    return scaled, scaled @ shift

@@ -12,6 +12,7 @@ from ..runtime import budget
 from ..runtime.threads import for_row_blocks
 from ..typing import Floats, Ints
 from .points import Columns
+from .ties import PRODUCT_ROUNDING, nearest_first, select_smallest
 
 Metric: TypeAlias = Literal["euclidean", "correlation", "cosine"]
 METRICS = ("euclidean", "correlation", "cosine")
@@ -50,7 +51,8 @@ def nearest(points: Columns, n_neighbors: int, /, *, metric: Metric = "euclidean
         if metric != "euclidean":
             products, lengths = _cosines(products, norms, where)
         distances = _to_squared(products, lengths[where], lengths, start=start)
-        indices[where], squared[where] = smallest(distances, n_neighbors, start)
+        slack = 2 * PRODUCT_ROUNDING * lengths[where]
+        indices[where], squared[where] = smallest(distances, n_neighbors, start, slack=slack)
     return Neighbors(indices, squared)
 
 
@@ -90,20 +92,15 @@ def _to_squared(products: Floats, rows: Floats, cols: Floats, *, start: int) -> 
     return products
 
 
-def smallest(distances: Floats, count: int, start: int = 0, /) -> tuple[Ints, Floats]:
-    """Positions and values of the `count` smallest of every row without its own position, which is overwritten."""
+def smallest(distances: Floats, count: int, start: int = 0, /, *, slack: Floats | None = None) -> tuple[Ints, Floats]:
+    """Positions and values of the `count` smallest of every row without its own position, which is overwritten.
+
+    Values that differ by rounding, of `slack` in each row, count as equal, and are taken in the order of positions.
+    """
     own = np.arange(len(distances))
     distances[own, own + start] = np.inf
-    found = np.empty((len(distances), count), dtype=np.int64)
-
-    def search(part: slice) -> None:
-        found[part] = np.argpartition(distances[part], count - 1, axis=1)[:, :count]
-
-    for_row_blocks(search, distances.shape)
-    squared = np.take_along_axis(distances, found, axis=1)
-    # by distance, then by position: the same neighbours for all blocks
-    order = np.lexsort((found, squared), axis=1)
-    return np.take_along_axis(found, order, axis=1), np.take_along_axis(squared, order, axis=1)
+    found = select_smallest(distances, count, slack)
+    return nearest_first(np.take_along_axis(distances, found, axis=1), found, count, slack)
 
 
 def kth_smallest(distances: Floats, k: int, /) -> Floats:

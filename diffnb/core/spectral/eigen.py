@@ -14,7 +14,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from ..runtime.seeds import generator
 from ..runtime.threads import one_scipy_blas_thread
 from ..typing import Floats, Ints
-from .walk import Walk
+from .walk import Walk, multiply_symmetric
 
 #: up to this many nodes a direct solver is as fast as an iterative one, and insensitive to equal eigenvalues
 MAX_DIRECT_NODES = 500
@@ -41,9 +41,13 @@ def leading_eigenpairs(symmetric: Any, count: int, /, *, seed: int = 0) -> tuple
         dense = symmetric.toarray() if sp.issparse(symmetric) else np.asarray(symmetric)
         values, vectors = scipy.linalg.eigh(dense, subset_by_index=[p - count, p - 1], check_finite=False)
     else:
-        values, vectors = _lanczos(symmetric, count, seed)
+        values, vectors = _lanczos(_operator(p, lambda v: multiply_symmetric(symmetric, v)), count, seed)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
+
+
+def _operator(size: int, product: Callable[[Floats], Floats]) -> LinearOperator:
+    return LinearOperator((size, size), matvec=lambda v: product(v.ravel()), matmat=product, dtype=np.float64)
 
 
 def _lanczos(operator: Any, count: int, seed: int) -> tuple[Floats, Floats]:
@@ -89,8 +93,7 @@ def _eigenpairs_of_walk(walk: Walk, count: int, seed: int) -> tuple[Floats, Floa
     def without_known(v: Floats) -> Floats:
         return np.asarray(walk.symmetric @ v - known @ (known.T @ v))
 
-    operator = LinearOperator((p, p), matvec=lambda v: without_known(v.ravel()), matmat=without_known, dtype=np.float64)
-    values, vectors = _lanczos(operator, count - n_components, seed)
+    values, vectors = _lanczos(_operator(p, without_known), count - n_components, seed)
     order = np.argsort(values)[::-1]
     return np.concatenate([np.ones(n_components), values[order]]), np.hstack([known, vectors[:, order]])
 
@@ -146,8 +149,7 @@ def right_singular_pairs(
         whole = normal(np.eye(p))
         values, vectors = leading_eigenpairs((whole + whole.T) / 2, count, seed=seed)
     else:
-        operator = LinearOperator((p, p), matvec=lambda v: normal(v.ravel()), matmat=normal, dtype=np.float64)
-        values, vectors = _lanczos(operator, count, seed)
+        values, vectors = _lanczos(_operator(p, normal), count, seed)
         order = np.argsort(values)[::-1]
         vectors = vectors[:, order]
     # ‖P Q v‖ itself: the root of an eigenvalue would lose half the digits of a small σ

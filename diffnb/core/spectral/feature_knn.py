@@ -19,10 +19,11 @@ from ..arrays.affine import Affine, AffineMap, inverse
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
 from ..runtime.seeds import generator
-from ..runtime.threads import for_row_blocks, n_workers, one_blas_thread
+from ..runtime.threads import n_workers, one_blas_thread
 from ..typing import Auto, Bools, Floats, Ints
 from .distances import DUPLICATE_TOLERANCE, Metric, Neighbors, nearest
 from .points import Columns
+from .ties import PRODUCT_ROUNDING, nearest_first, select_smallest
 
 Search: TypeAlias = Literal["exact", "approximate"]
 SEARCHES = ("auto", "exact", "approximate")
@@ -170,7 +171,7 @@ def _sieve(coordinates: _Coordinates, count: int) -> Neighbors:
         bound = _bound(rows @ sampled.T, own, sample, rank)
         found, closeness, enough = _above_bound(rows, centred, own, bound, n_candidates)
         certain[own] = enough & _separated(closeness, rows, count)
-        indices[own], squared[own] = _keep_nearest(_pair_squared(coordinates, own, found), found, count)
+        indices[own], squared[own] = nearest_first(_pair_squared(coordinates, own, found), found, count)
 
     with one_blas_thread():
         _concurrently(search, range(0, p, BLOCK_ROWS))
@@ -278,18 +279,14 @@ def _search_in_full(coordinates: _Coordinates, rows: Ints, indices: Ints, square
     height = budget.count(8 * coordinates.n_features, "kept")
     for start in range(0, len(rows), height):
         some = rows[start : start + height]
-        distances = np.tile(geometry.orthogonal, (len(some), 1))
+        distances = geometry.orthogonal + geometry.orthogonal[some, None]
         for block in coordinates:
-            distances += np.einsum("ij,ij->i", block, block)
+            lengths = np.einsum("ij,ij->i", block, block)
+            distances += lengths + lengths[some, None]
             distances -= 2.0 * (block[some] @ block.T)
         distances[np.arange(len(some)), some] = np.inf
-        found = np.empty((len(some), n_candidates), dtype=np.int64)
-
-        def select(part: slice, distances: Floats = distances, found: Ints = found) -> None:
-            found[part] = np.argpartition(distances[part], n_candidates - 1, axis=1)[:, :n_candidates]
-
-        for_row_blocks(select, distances.shape)
-        indices[some], squared[some] = _keep_nearest(_pair_squared(coordinates, some, found), found, count)
+        found = select_smallest(distances, n_candidates, 2 * PRODUCT_ROUNDING * geometry.lengths[some])
+        indices[some], squared[some] = nearest_first(_pair_squared(coordinates, some, found), found, count)
 
 
 def _descent(coordinates: _Coordinates, count: int, seed: int) -> Neighbors:
@@ -297,7 +294,7 @@ def _descent(coordinates: _Coordinates, count: int, seed: int) -> Neighbors:
     found = _descended(_search_coordinates(coordinates, seed), count + 1 + N_EXTRA_CANDIDATES, seed)
     own = np.arange(coordinates.n_features)
     found = np.where(found < 0, own[:, None], found)
-    indices, squared = _keep_nearest(_pair_squared(coordinates, own, found), found, count)
+    indices, squared = nearest_first(_pair_squared(coordinates, own, found), found, count)
     _search_in_full(coordinates, np.flatnonzero(~np.isfinite(squared[:, -1])), indices, squared)
     return Neighbors(indices, squared)
 
@@ -350,9 +347,3 @@ def _without_rounding(squared: Floats, rows: Ints, found: Ints, geometry: _Geome
     squared[squared < (2 * DUPLICATE_TOLERANCE) * geometry.lengths[rows, None]] = 0.0
     squared[found == rows[:, None]] = np.inf
     return squared
-
-
-def _keep_nearest(squared: Floats, found: Ints, count: int) -> tuple[Ints, Floats]:
-    """Order by distance, then by position, and keep the first."""
-    order = np.lexsort((found, squared), axis=1)[:, :count]
-    return np.take_along_axis(found, order, axis=1), np.take_along_axis(squared, order, axis=1)

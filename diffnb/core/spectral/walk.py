@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg.blas import dsymv
 
 from ..typing import Floats
 
@@ -30,12 +31,19 @@ class Walk:
     def step(self, v: Floats) -> Floats:
         """P v."""
         root = self.root if v.ndim == 1 else self.root[:, None]
-        return np.asarray(self.symmetric @ (root * v) / root)
+        return np.asarray(multiply_symmetric(self.symmetric, root * v) / root)
 
     def step_back(self, v: Floats) -> Floats:
         """Pᵀ v."""
         root = self.root if v.ndim == 1 else self.root[:, None]
-        return np.asarray(root * (self.symmetric @ (v / root)))
+        return np.asarray(root * multiply_symmetric(self.symmetric, v / root))
+
+
+def multiply_symmetric(symmetric: Any, v: Floats, /) -> Floats:
+    """Multiply a symmetric matrix by a vector, reading one side of the diagonal only, or by several vectors."""
+    if v.ndim == 1 and isinstance(symmetric, np.ndarray) and symmetric.flags.c_contiguous:
+        return np.asarray(dsymv(1.0, symmetric.T, v))  # the transpose is in the order of Fortran: nothing is copied
+    return np.asarray(symmetric @ v)
 
 
 def random_walk(weights: Any, /, *, density_normalize: bool = True) -> Walk:

@@ -77,13 +77,22 @@ function sorted(rows, cells, descending) {
 }
 
 /**
+ * A cell as CSV. A text that a spreadsheet would take for a formula gets an apostrophe.
+ *
+ * @param {string | number | null} value
+ */
+function quoted(value) {
+  const text = String(value ?? '').replaceAll('"', '""');
+  return typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `"'${text}"` : `"${text}"`;
+}
+
+/**
  * All rows in the order shown, as CSV.
  *
  * @param {Data} data
  * @param {number[]} rows
  */
 function csv({ columns, cells }, rows) {
-  const quoted = (/** @type {string | number | null} */ value) => `"${String(value ?? '').replaceAll('"', '""')}"`;
   const lines = [columns.map(c => quoted(c.name)), ...rows.map(row => cells.map(column => quoted(column[row])))];
   return lines.map(line => line.join(',')).join('\n');
 }

@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from diffnb.core.disc.feature_groups import feature_groups, leading_count, matched, same_group, scores
+from diffnb.core.disc.feature_groups import (
+    FeatureGroups,
+    feature_groups,
+    leading_count,
+    matched,
+    refined,
+    same_group,
+    scores,
+)
+from diffnb.core.disc.membership import related
 
 
 @pytest.mark.parametrize(
@@ -91,3 +100,26 @@ def test_scores_are_norms_of_rows_weighted_by_sigma():
     found = scores(np.array([[3.0, 0.0], [0.0, 8.0], [0.0, 0.0]]), np.array([1.0, 0.5]))
     np.testing.assert_allclose(found, np.array([3.0, 4.0, 0.0]) / np.sqrt(25 / 3))
     np.testing.assert_array_equal(scores(np.zeros((4, 2)), np.ones(2)), 0.0)
+
+
+def test_without_a_leading_vector_nothing_is_refined(rng):
+    """Also where the features of the background co-vary in this condition only."""
+    x = rng.normal(size=(2, 100, 40))
+    x[0, :, :30] += rng.normal(size=(100, 1))
+    own, other = related(x)
+    none = FeatureGroups(np.zeros(40, dtype=int), np.ones(40), 0, 1)
+    found = refined(none, rng.normal(size=(40, 3)), np.ones(3), own=own, others=[other])
+    assert found.n_clusters == 1
+    assert not found.labels.any()
+
+
+@pytest.mark.parametrize("n_connected", [0, 60])
+def test_the_background_is_a_group_where_it_is_what_is_connected(n_connected, rng):
+    """Vectors may point to the features that a factor of most features leaves out; they are no group by themselves."""
+    x = rng.normal(size=(2, 150, 100))
+    x[0, :, :n_connected] += rng.normal(size=(150, 1))
+    own, other = related(x)
+    vectors = (np.arange(100) >= 60).astype(float)[:, None] + 0.01 * rng.normal(size=(100, 1))
+    pointed = FeatureGroups((np.arange(100) >= 60).astype(int), np.abs(vectors[:, 0]), 1, 2)
+    found = refined(pointed, vectors, np.ones(1), own=own, others=[other])
+    assert found.labels.tolist() == [1] * n_connected + [0] * (100 - n_connected)

@@ -14,6 +14,8 @@ from diffnb.core.disc.membership import (
     refine,
     related,
     seeds_of,
+    shared_factors,
+    stands_out,
 )
 
 P = 200
@@ -135,3 +137,69 @@ def test_groups_with_the_same_members_are_one_and_shared_features_go_to_the_like
     assert (labels[10:30] == 2).all()
     assert not labels[30:].any()
     assert probability[9] == 0.99
+
+
+def test_correlations_without_factors_are_partial_correlations(any_array_type, rng):
+    x = rng.poisson(2.0, size=(80, 12)).astype(float) + rng.poisson(2.0, size=(80, 1))
+    loadings = rng.normal(size=(12, 2))
+    z = (x - x.mean(axis=0)) / x.std(axis=0)
+    scores = z @ loadings
+    left = z - scores @ np.linalg.lstsq(scores, z, rcond=None)[0]
+    expected = np.corrcoef(left, rowvar=False)
+    found = Correlations.of(any_array_type(x)).without(loadings)
+    np.testing.assert_allclose(found.times(np.eye(12)), expected, atol=1e-10)
+    np.testing.assert_allclose(found.times(np.eye(12)[3]), expected[3], atol=1e-10)
+    assert found.n_free == 78
+
+
+def test_a_feature_that_factors_explain_completely_correlates_with_nothing(rng):
+    found = Correlations.of(rng.normal(size=(50, 5))).without(np.eye(5)[:, :1])
+    assert found.diagonal.tolist() == [0, 1, 1, 1, 1]
+    assert found.times(np.eye(5))[0].tolist() == [0] * 5
+
+
+def test_factors_that_conditions_share_are_found_outside_the_group(planted):
+    weights = shared_factors(related(planted)[1:], ~where(range(30)))
+    np.testing.assert_allclose(weights[:30], 0, atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(weights, axis=0), 1)
+    assert (weights[30:60, 0] ** 2).sum() > 0.8
+
+
+def test_too_few_features_outside_a_group_have_no_factors(planted):
+    assert shared_factors(related(planted)[1:], where(range(19))) is None
+
+
+@pytest.mark.parametrize("draw", [2, 3])
+def test_a_group_is_found_beside_a_factor_that_all_conditions_share(draw, monkeypatch):
+    """A third of the other features belong to the factor, more or less, and so does the group in its own condition."""
+    rng = np.random.default_rng(draw)
+    loadings = rng.uniform(0.2, 1.2, size=70)
+    conditions = []
+    for own in (True, False):
+        x, factor = rng.normal(size=(400, P)), rng.normal(size=(400, 1)) * (1 if own else 0.9)
+        x[:, 30:100] += factor * loadings
+        if own:
+            x[:, :30] += 0.8 * rng.normal(size=(400, 1)) + 0.5 * factor
+        conditions.append(x)
+    own, other = related(conditions)
+    assert refine(where(range(10)), own, [other]).member.nonzero()[0].tolist() == list(range(30))
+    monkeypatch.setattr("diffnb.core.disc.membership.MAX_SHARED_FACTORS", 0)
+    assert refine(where(range(10)), own, [other]) is None
+
+
+def test_what_a_group_shares_with_another_condition_does_not_make_it_vanish(rng):
+    """The group is connected in both conditions, more strongly in its own, and is the leading factor of either."""
+    conditions = [rng.normal(size=(400, P)) for _ in range(2)]
+    for x, loading in zip(conditions, (1.0, 0.4), strict=True):
+        x[:, :30] += loading * rng.normal(size=(400, 1))
+    own, other = related(conditions)
+    found = refine(where(range(10)), own, [other]).member
+    assert found[:30].all()
+    assert found[30:].sum() <= 2
+
+
+def test_a_cluster_stands_out_where_its_sum_varies_twice_as_much(planted):
+    own, other = related(planted)
+    assert stands_out(where(range(30)), own, [other])
+    assert not stands_out(where(range(30, 60)), own, [other])
+    assert not stands_out(where(range(60, 100)), own, [other])

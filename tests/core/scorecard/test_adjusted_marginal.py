@@ -9,7 +9,7 @@ from scipy import stats
 
 from diffnb.core.arrays.residuals import covariate_designs
 from diffnb.core.scorecard import adjusted_marginal as module
-from diffnb.core.scorecard.adjusted_marginal import AdjustedComparison, AdjustedDifference, AdjustedMean
+from diffnb.core.scorecard.adjusted_marginal import AdjustedComparison, AdjustedDifference, AdjustedMean, with_powers
 from diffnb.core.scorecard.marginal import marginal_tests
 
 TESTS = ("mean", "spread", "distribution")
@@ -171,6 +171,23 @@ def test_a_confounded_covariate_makes_no_difference(kind, n, rng):
         assert np.mean(getattr(adjusted, name).pval < 0.05) < 0.07, name
     if n == 250:
         assert max(np.mean(getattr(plain_tests, name).pval < 0.05) for name in TESTS) > 0.5
+
+
+def test_the_spread_of_counts_may_depend_on_a_number_in_any_smooth_way(rng):
+    """A linear regression of distances to a linear median rejects about 8 % of these."""
+    z = [rng.normal(shift, 1, size=(600, 1)) for shift in (0.25, -0.25)]
+    level, slope = rng.normal(size=(2, 1500))
+    x, y = (np.log1p(rng.poisson(np.exp(level + slope * own))) for own in z)
+    assert np.mean(adjusted_tests(x, y, *z).spread.pval < 0.05) < 0.068
+
+
+@pytest.mark.parametrize("n", [20, 500])
+def test_powers_are_those_of_numbers_and_need_observations(n, rng):
+    z = [np.column_stack([rng.normal(size=n), np.arange(n) % 2]) for _ in range(2)]
+    first, second = with_powers(*z)
+    assert first.shape[1] == second.shape[1] == (2 if n == 20 else 4)
+    np.testing.assert_array_equal(first[:, :2], z[0])
+    np.testing.assert_allclose(np.concatenate([first, second])[:, 2:].mean(axis=0), 0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", TESTS)

@@ -7,7 +7,7 @@ from reference import disc as plain
 
 from diffnb.core.spectral import distances, kernels
 from diffnb.core.spectral.points import points_of
-from diffnb.core.spectral.walk import random_walk
+from diffnb.core.spectral.walk import multiply_symmetric, random_walk
 
 
 @pytest.mark.parametrize("density_normalize", [True, False])
@@ -67,3 +67,14 @@ def test_sparse_weights_are_left_as_they_are(weights):
     walk = random_walk(sparse)
     np.testing.assert_array_equal(sparse.toarray(), weights)
     np.testing.assert_allclose(walk.step(np.eye(9)), random_walk(weights.copy()).step(np.eye(9)), atol=1e-14)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_symmetric_matrix_is_multiplied_by_one_vector_and_by_several(sparse, rng):
+    half = rng.normal(size=(40, 40))
+    dense = half + half.T
+    symmetric = sp.csr_array(dense) if sparse else dense
+    v = rng.normal(size=(40, 3))
+    np.testing.assert_allclose(multiply_symmetric(symmetric, v), dense @ v, rtol=1e-11, atol=1e-11)
+    for matrix in (symmetric, symmetric.T):
+        np.testing.assert_allclose(multiply_symmetric(matrix, v[:, 0]), dense @ v[:, 0], rtol=1e-11, atol=1e-11)

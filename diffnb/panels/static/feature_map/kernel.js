@@ -10,7 +10,7 @@ import { showSelection } from './selection.js';
 
 const HELP =
   'Drag to pan, Shift and drag (or Lasso) to select. Keys: arrows pan, + and − zoom, 0 shows all, ' +
-  'n and p step through features, Space selects, Escape clears.';
+  'n and p step through points, Space selects, Escape clears.';
 
 /**
  * Read the positions and the selection, and show all features.
@@ -25,7 +25,7 @@ export function readPoints(map) {
   state.steppingOrder = steppingOrderOf(points);
   state.names.clear();
   state.hovered = state.focused = -1;
-  parts.overlay.setAttribute('aria-label', `Map of ${countOf(points)} features. ${HELP}`);
+  parts.overlay.setAttribute('aria-label', `Map of ${countOf(points)} ${model.get('noun')}. ${HELP}`);
   readSelection(map);
   showAll(map);
 }

@@ -7,6 +7,9 @@ import { toData } from './geometry.js';
 /** Padding around the points, relative to their extent. */
 const PADDING = 0.06;
 
+/** Points up to which keys step from left to right; of more, in the order of the data. */
+const MAX_SORTED = 50_000;
+
 /** Distance from the pointer within which a feature is found. */
 const MAX_DISTANCE_PX = 10;
 
@@ -88,9 +91,11 @@ export function steppingOrderOf(points) {
       placed.push(i);
     }
   }
-  return Uint32Array.from(placed).sort(
-    (a, b) => points[2 * a] - points[2 * b] || points[2 * a + 1] - points[2 * b + 1]
-  );
+  const order = Uint32Array.from(placed);
+  // nobody steps through more, and sorting them would take a second
+  return placed.length > MAX_SORTED
+    ? order
+    : order.sort((a, b) => points[2 * a] - points[2 * b] || points[2 * a + 1] - points[2 * b + 1]);
 }
 
 /**

@@ -12,6 +12,15 @@ const NO_VALUE_RGB = [150, 150, 150];
 /** Markers further outside the image cannot reach into it. */
 const MAX_REACH_PX = 20;
 
+/** Radius of a marker in CSS pixels, up to a number of points; 200,000 points of one pixel pan smoothly. */
+const RADII = [
+  [1000, 3.8],
+  [5000, 2.8],
+  [30_000, 2.1],
+  [100_000, 1.2]
+];
+const MIN_RADIUS_PX = 0.8;
+
 const SELECTED_GROWTH = 1.35;
 const OPACITY = { group: 0.9, background: 0.6, notSelected: 0.18, selected: 1 };
 
@@ -22,7 +31,7 @@ const OPACITY = { group: 0.9, background: 0.6, notSelected: 0.18, selected: 1 };
  * @param {number} zoom
  */
 export function radiusOf(nFeatures, zoom) {
-  const radius = nFeatures > 5000 ? 2.1 : nFeatures > 1000 ? 2.8 : 3.8;
+  const radius = RADII.find(([most]) => nFeatures <= most)?.[1] ?? MIN_RADIUS_PX;
   return radius * Math.min(2, zoom ** 0.25);
 }
 

@@ -13,10 +13,10 @@ import { clearSelection } from './selection.js';
 export function addTools(map) {
   const { toolbar, selectionCount } = map.parts;
   const pan = appendButton(toolbar, 'Pan', () => setMode('pan'), 'Drag to move the map');
-  const lasso = appendButton(toolbar, 'Lasso', () => setMode('lasso'), 'Drag around features to select them');
+  const lasso = appendButton(toolbar, 'Lasso', () => setMode('lasso'), 'Drag around points to select them');
   appendButton(toolbar, '+', () => zoomBy(map, ZOOM_STEP), 'Zoom in');
   appendButton(toolbar, '−', () => zoomBy(map, 1 / ZOOM_STEP), 'Zoom out');
-  appendButton(toolbar, 'Show all', () => showAll(map), 'Fit all features into view');
+  appendButton(toolbar, 'Show all', () => showAll(map), 'Fit all points into view');
   appendButton(toolbar, 'Clear selection', () => clearSelection(map), 'Select nothing');
   toolbar.append(selectionCount);
 

@@ -82,6 +82,8 @@ export interface MapTraits {
   axes: readonly [x: string, y: string];
   labels: readonly (readonly [feature: number, name: string])[];
   selection: DataView<ArrayBuffer>;
+  /** what a point is: a feature or an observation */
+  noun: string;
 }
 
 export type Mode = 'pan' | 'lasso';

@@ -1,4 +1,4 @@
-"""Checks of the arguments that describe a graph of features, for the tools that build one."""
+"""Checks of the arguments that describe a graph of features."""
 
 from __future__ import annotations
 
