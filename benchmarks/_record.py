@@ -71,12 +71,14 @@ def save(part: str, tables: list[dict[str, Any]], facts: Mapping[str, Any], fold
 
 
 def markdown(part: str, number: int | None, folder: Path = RESULTS) -> str | None:
-    """Return one table of a part, or all of them, as Markdown; None where the part was never run."""
+    """Return one table of a part, or all of them, as Markdown; None where the part never got there."""
     path = folder / f"{part}.json"
     if not path.exists():
         return None
     found = json.loads(path.read_text(encoding="utf-8"))
-    chosen = found["tables"] if number is None else [found["tables"][number - 1]]
+    chosen = found["tables"] if number is None else found["tables"][number - 1 : number]
+    if not chosen:
+        return None
     command = f"`benchmarks/real.py {part} --seeds {found['seeds']}`"
     parts = [f"*{t['title']}* ({command})\n\n" + "\n".join(_tools.markdown_rows(t["head"], t["rows"])) for t in chosen]
     return "\n" + "\n\n".join(parts) + "\n\n"

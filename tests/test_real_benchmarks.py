@@ -55,6 +55,17 @@ def test_a_part_hands_over_the_tables_that_it_prints(real, run, tmp_path, capsys
     assert "## Title" in capsys.readouterr().out
 
 
+def test_what_an_interrupted_part_has_measured_is_kept(real, run, tmp_path):
+    def report(seeds):
+        real._record._tools.table("first", ["a"], [[1]])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(report)
+    assert "| 1 |" in real._record.markdown("cells", 1, tmp_path)
+    assert real._record.markdown("cells", 2, tmp_path) is None
+
+
 def test_tables_that_a_part_returns_are_kept_too_and_once(real, run):
     def report(seeds):
         real._record._tools.table("printed", ["a"], [[1]])
@@ -104,3 +115,19 @@ def test_the_pages_show_the_results_that_are_kept(real):
     for page in real._record.marked_pages():
         text = page.read_text(encoding="utf-8")
         assert real._record.filled(text) == text, f"{page.name}: run `python benchmarks/real.py --show`"
+
+
+def test_without_names_every_part_runs(real, monkeypatch, capsys):
+    ran = []
+    monkeypatch.setattr(real, "run", lambda part, seeds, *, quick: ran.append((part, seeds, quick)) or "done")
+    monkeypatch.setattr(sys, "argv", ["real.py", "--quick"])
+    real.main()
+    assert ran == [(part, 1, True) for part in real.PARTS]
+    assert "interferon: done" in capsys.readouterr().out
+
+
+def test_the_command_fails_if_a_part_fails(real, monkeypatch):
+    monkeypatch.setattr(real, "run", lambda part, seeds, *, quick: "failed")
+    monkeypatch.setattr(sys, "argv", ["real.py", "depth"])
+    with pytest.raises(SystemExit, match="1"):
+        real.main()
