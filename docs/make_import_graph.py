@@ -24,7 +24,7 @@ SHARED = "shared modules"
 #: boxes from top to bottom, each with its place from left (0) to right (1); a part imports only parts below it, and
 #: its neighbor in the row where an arrow says so
 ROWS: tuple[dict[str, float], ...] = (
-    {"panels": 0.62},
+    {"panels": 0.62, "cli": 0.3},
     {"report": 0.84},
     {"pl": 0.62},
     {"sklearn": 0.05, "pp": 0.22, "tl": 0.4, "get": 0.66, "datasets": 0.9},

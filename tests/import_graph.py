@@ -29,6 +29,7 @@ ALLOWED_ABOVE_CORE: Mapping[str, frozenset[str]] = {
     "report": frozenset({"get", "pl"}),
     "panels": frozenset({"tl", "get", "pl", "report"}),
     "sklearn": frozenset(),
+    "cli": frozenset({"tl", "get", "report"}),
 }
 #: parts outside core that know arrays only, and no AnnData
 ARRAYS_ONLY = frozenset({"sklearn", "_options"})
