@@ -124,6 +124,7 @@ CALLS = {
         ),
         lambda a: dn.tl.enrich(a, "some", key="diverse_features", min_size=1),
     ),
+    "tl.power": (lambda a: None, lambda a: dn.tl.power(a, "condition")),
     "pp.match_depth": (lambda a: None, lambda a: dn.pp.match_depth(a, "condition")),
     "pp.time_blocks": (
         lambda a: dn.pp.time_blocks(a, "condition", length=4),

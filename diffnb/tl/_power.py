@@ -10,7 +10,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, bound, pull, store
+from .._anndata import Results, bound, guarded, pull, store
 from .._keys import PowerKeys
 from ..core.arrays.ops import take_columns
 from ..core.runtime.seeds import generator
@@ -26,6 +26,7 @@ MAX_FEATURES = 500
 WANTED = 0.8
 
 
+@guarded(PowerKeys)
 @documented_tool
 def power(
     adata: AnnData,
@@ -42,6 +43,7 @@ def power(
     random_state: int = 0,
     n_jobs: int | None = None,
     key_added: str = "power",
+    overwrite: bool = False,
     copy: bool = False,
 ) -> AnnData | None:
     """Simulate from pilot data how many observations or samples it takes to find a group of connected features.
@@ -77,6 +79,7 @@ def power(
     random_state
     n_jobs
     key_added
+    overwrite
     copy
 
     Returns
