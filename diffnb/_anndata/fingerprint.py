@@ -68,7 +68,9 @@ def fingerprint(adata: AnnData, call: ToolCall, /) -> dict[str, Any]:
 
 
 def changes(adata: AnnData, stored: Mapping[str, Any], /) -> list[str]:
-    """Say what has changed since a fingerprint was taken; empty where nothing has."""
+    """Say what has changed since a fingerprint was taken; empty where nothing has, or where it was damaged."""
+    if not {"n_obs", "obs"} <= set(stored) or ("var" in stored) != ("n_vars" in stored):
+        return []
     observations = hashed_names(adata.obs_names)
     found = _renamed("observations", int(stored["n_obs"]), str(stored["obs"]), observations)
     same_obs, same_var = not found, True
@@ -103,8 +105,8 @@ def _renamed(kind: str, n_before: int, total: str, now: Hashes) -> list[str]:
 
 
 def _pairs(stored: Mapping[str, Any], first: str, second: str) -> list[tuple[str, str]]:
-    listed = (map(str, np.atleast_1d(stored.get(name, ()))) for name in (first, second))
-    return list(zip(*listed, strict=True))
+    listed = [[str(value) for value in np.atleast_1d(stored.get(name, ()))] for name in (first, second)]
+    return list(zip(*listed, strict=True)) if len(listed[0]) == len(listed[1]) else []
 
 
 def _differs(rows: Hashes | None, stored: str) -> bool:

@@ -9,6 +9,7 @@ import pandas as pd
 from anndata import AnnData
 
 from .._keys import Slot
+from .locks import locks_of
 from .slots import Change, change_slots
 
 #: slots that hold arrays or tables by name
@@ -34,7 +35,8 @@ def adopt(adata: AnnData, before: AnnData, after: AnnData) -> None:
     for side, name in (("obs_names", "observations"), ("var_names", "features")):
         if not getattr(adata, side).equals(getattr(before, side)):
             raise RuntimeError(f"adata has other {name} than when the run began; results were not stored. Run again.")
-    change_slots(adata, _difference(adata, before, after))
+    with locks_of(adata).slots:
+        change_slots(adata, _difference(adata, before, after))
 
 
 def _difference(adata: AnnData, before: AnnData, after: AnnData) -> Change:

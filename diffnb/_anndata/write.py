@@ -13,6 +13,7 @@ from anndata import AnnData
 
 from .._keys import PLACES, Keys, Slot
 from .fingerprint import fingerprint
+from .locks import locks_of
 from .ownership import refuse_foreign
 from .params import ToolCall, names
 from .slots import Change, change_slots
@@ -45,7 +46,8 @@ def store(adata: AnnData, keys: Keys, results: Results, call: ToolCall, /, *, co
     entry = {**results.described, "params": call.encoded(), "call": record, "data": fingerprint(adata, call)}
     written["uns", keys.uns] = _writable(entry)
     adata = adata.copy() if copy else adata
-    change_slots(adata, Change([slot for slot in keys.owned(adata) if slot not in written], written))
+    with locks_of(adata).slots:  # what is owned must not change before it is removed
+        change_slots(adata, Change([slot for slot in keys.owned(adata) if slot not in written], written))
     return adata if copy else None
 
 

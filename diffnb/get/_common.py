@@ -89,14 +89,20 @@ def wrote(found: Entry, place: str, name: str, adata: AnnData) -> bool:
 
 def table(adata: AnnData, keys: Keys, place: str, columns: Iterable[str]) -> pd.DataFrame:
     """Return columns of the table that a tool has stored with several values per feature or observation."""
-    name, wanted = getattr(keys, place), list(columns)
+    found, wanted = whole_table(adata, keys, place), list(columns)
+    for column in wanted:
+        if column not in found.columns:
+            raise missing(keys, f"adata.{place}[{getattr(keys, place)!r}][{column!r}]")
+    return found[wanted]
+
+
+def whole_table(adata: AnnData, keys: Keys, place: str) -> pd.DataFrame:
+    """Return all columns of such a table."""
+    name = getattr(keys, place)
     found = slot(adata, keys, place, name)
     if not isinstance(found, pd.DataFrame):
         raise missing(keys, f"the table adata.{place}[{name!r}]")
-    for column in wanted:
-        if column not in found.columns:
-            raise missing(keys, f"adata.{place}[{name!r}][{column!r}]")
-    return found[wanted]
+    return found
 
 
 def holds(found: Any, keys: Keys) -> bool:

@@ -114,10 +114,8 @@ def _measured(name: str, m: int, found: Mapping[str, Any]) -> dict[str, float]:
     row = [str(n) for n in listed["name"]].index(name)
     by_condition = np.asarray(listed["cohesion"])[row]
     measured = {"cohesion": float(by_condition[m]), "cohesion_elsewhere": float(np.delete(by_condition, m).max())}
-    for kind in ("eta2", "auroc"):
-        for column, value in zip(
-            listed.get("columns", ()), np.asarray(listed.get(kind, [[]] * (row + 1)))[row], strict=True
-        ):
+    for kind in ("eta2", "auroc") if "columns" in listed else ():
+        for column, value in zip(listed["columns"], np.asarray(listed[kind])[row], strict=True):
             if np.isfinite(value):
                 measured[f"{kind}_{column}"] = float(value)
     return measured

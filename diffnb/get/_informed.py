@@ -11,7 +11,7 @@ from anndata import AnnData
 from .. import _validate as validate
 from .._keys import InformedKeys, counted
 from ..core.typing import Matrix
-from ._common import entry, numbered, slot, table_of, wrote
+from ._common import entry, numbered, slot, table_of, whole_table, wrote
 from ._docs import documented_reader
 
 DISTANCES = ("auto", "pairwise", "neighbors")
@@ -85,7 +85,7 @@ def informed_clusters(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     if wrote(found, "var", keys.clusters, adata):
         table["cluster"] = slot(adata, keys, "var", keys.clusters).array
     if wrote(found, "varm", keys.varm, adata):
-        directions = slot(adata, keys, "varm", keys.varm)
+        directions = whole_table(adata, keys, "varm")
         table = pd.concat([table, directions.set_axis(adata.var_names, axis=0)], axis=1)
     if not len(table.columns):
         raise ValueError(
@@ -152,7 +152,7 @@ def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     18
     """
     found = entry(adata, InformedKeys(key))
-    if "gap" not in found:
+    if "gap" not in found and str(found["params"].get("n_clusters")) != "auto":
         raise ValueError(f"key={key!r} has no gap statistic: the number of clusters was given. Use n_clusters='auto'.")
     table = table_of(found["gap"], ("k", "gap", "error"))
     return table.assign(chosen=table["k"] == int(found["gap"]["chosen"]))
@@ -212,7 +212,7 @@ def informed_eigenvalues(adata: AnnData, *, key: str = "informed") -> pd.DataFra
     True
     """
     found = entry(adata, InformedKeys(key))
-    if "eigenvalues" not in found:
+    if "eigenvalues" not in found and found["params"].get("local"):
         raise ValueError(f"key={key!r} holds local metrics, each with different eigenvalues.")
     return numbered(table_of(found["eigenvalues"], ("used", "own", "pca")), "component")
 
@@ -243,6 +243,6 @@ def informed_covariance(adata: AnnData, *, key: str = "informed") -> pd.DataFram
     keys = InformedKeys(key)
     if not wrote(entry(adata, keys), "varm", keys.varm, adata):
         raise ValueError(f"key={key!r} is a metric of a representation (use_rep), not of the features of adata.")
-    directions: Any = slot(adata, keys, "varm", keys.varm).dropna()
+    directions: Any = whole_table(adata, keys, "varm").dropna()
     u = directions.to_numpy()
     return pd.DataFrame((u * used) @ u.T, index=directions.index, columns=directions.index)

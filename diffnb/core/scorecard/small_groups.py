@@ -45,7 +45,7 @@ MAX_BLOCK_NUMBERS = 1_000_000
 MAX_POOLED = 1000
 #: variances below this share of the feature's are rounding
 MIN_VARIANCE = 1e-10
-#: statistics that differ by less, relatively, are ties
+#: statistics that differ by less, relatively (of those below one, absolutely), are ties
 MAX_RELATIVE_TIE = 1e-9
 
 
@@ -122,7 +122,8 @@ def _tail_beyond(highest: Floats, observed: Floats, df: Floats) -> Floats:
 
 
 def _threshold(observed: Floats) -> Floats:
-    return observed * (1 - MAX_RELATIVE_TIE)
+    # of equal means rounding leaves anything near zero: there the difference is absolute
+    return observed - MAX_RELATIVE_TIE * np.maximum(1.0, np.abs(observed))
 
 
 def _enumerated(n: int, n_small: int, n_features: int) -> Iterator[Floats]:

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from ..runtime.estimate import TimeEstimate
 from ..runtime.progress import bar, quietly
 from ..runtime.threads import thread_limits
 from ..typing import Ints
@@ -45,12 +46,14 @@ def map_items(
     import joblib
 
     task = _Task(work)
-    results = []
+    results: list[Result] = []
+    estimate = TimeEstimate(len(items), progress)
     with bar(total=len(items), desc=progress, disable=progress is None, delay=1.0) as done:
         if joblib.effective_n_jobs(n_jobs) == 1:
             for item in items:
                 results.append(task(item))
                 done.update()
+                estimate.after(len(results))
             return results
         # threads: BLAS and ufuncs release the interpreter lock, and the data is not copied
         with _scattered(task):
@@ -58,6 +61,7 @@ def map_items(
             for result in parallel(joblib.delayed(_call)(task, item) for item in items):
                 results.append(result)
                 done.update()
+                estimate.after(len(results))
         return results
 
 

@@ -148,3 +148,9 @@ def test_a_kind_is_significant_among_all_kinds():
         together = adjusted(fit.pval.ravel()).reshape(fit.pval.shape)
         assert ((fit.kind == NONE) | (together.min(axis=1) < 0.05)).all()
     assert any(((fit.pval_adj.min(axis=1) < 0.05) & (fit.kind == NONE)).any() for fit in fits)
+
+
+def test_equal_means_are_ties_whichever_group_comes_first(rng):
+    x = rng.poisson(1.0, size=(300, 10)).astype(float)
+    forth, back = permuted_pvalues(x[:, :5], x[:, 5:]), permuted_pvalues(x[:, 5:], x[:, :5])
+    np.testing.assert_allclose(forth, back, rtol=1e-12)
