@@ -9,6 +9,7 @@ from scipy.io import loadmat
 
 #: the first runs of the public set are those of the main folder, on which rules were chosen
 N_RUNS_SEEN = 10
+MAX_OBSERVATIONS = 400
 SCENES = {"HYDICE": "HYDICE_data", "urban-2": "abu-urban-2"}
 NEW_SCENES = {"San Diego": "sandiego_plane", "beach-4": "abu-beach-4"}
 
@@ -34,7 +35,9 @@ def scene(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def labelled_set(name: str) -> tuple[ad.AnnData, np.ndarray]:
-    """Observations with classes, from a public collection for feature selection."""
+    """At most 400 observations with classes, from a public collection for feature selection."""
     found = loadmat(more_data_file("fs", f"{name}.mat"))
-    x = found["X"].astype(float)
-    return ad.AnnData(x[:, x.std(axis=0) > 0]), found["Y"].ravel()
+    x, classes = found["X"].astype(float), found["Y"].ravel()
+    chosen = np.sort(np.random.default_rng(0).permutation(len(x))[:MAX_OBSERVATIONS])
+    x = x[chosen]
+    return ad.AnnData(x[:, x.std(axis=0) > 0]), classes[chosen]

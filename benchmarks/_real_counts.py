@@ -43,9 +43,11 @@ def connectivity(adata: ad.AnnData, groupby: str, way: str, seed: int, sample_ke
     return found["connectivity_pval"].to_numpy(), found["connectivity_pval_adj"].to_numpy()
 
 
-def report(seeds: int) -> None:
+def report(seeds: int, quick: bool = False) -> None:
     """Print all tables."""
     simulated_modules(seeds)
+    if quick:
+        return
     real_splits(seeds)
     estimates()
 

@@ -18,8 +18,6 @@ import diffnb as dn
 #: largest gain over bands and over the field, and noise in standard deviations of a band
 DIFFICULTIES = {"mild": (0.05, 0.005), "hard": (0.15, 0.02)}
 DETECTORS = ("spectral_angle", "difference_rx", "chronochrome", "projected_chronochrome")
-#: minutes on a scene, so one draw only
-SLOW_METHODS = ("ir_mad", "diffusion")
 FIRST_SEED = 10
 LEVEL = 0.05
 
@@ -55,7 +53,7 @@ def change(adata: ad.AnnData, method: str) -> tuple[np.ndarray, np.ndarray | Non
 def report(seeds: int, *, quick: bool = False) -> None:
     """F1 at the best cut and of the pixels that are called; the same, and pixels called, where nothing changes."""
     known = [name for name in (*SCENES, *NEW_SCENES) if _is_there(name)]
-    ranked, called, slow = [], [], []
+    ranked, called = [], []
     for name, difficulty in product(known[: 1 if quick else None], DIFFICULTIES):
         pairs = {
             appears: [semi_synthetic(name, difficulty, FIRST_SEED + seed, appears=appears) for seed in range(seeds)]
@@ -71,14 +69,10 @@ def report(seeds: int, *, quick: bool = False) -> None:
             else:
                 values = (_per_10000([c for _, c in each]) for each in found.values())
             called.append([name, pair, *values])
-            if not quick:
-                slow.append([name, pair, *(f"{best_f1(change(draws[0], m)[0], truth):.2f}" for m in SLOW_METHODS)])
     title = f"F1 at the best cut: median (lowest) of {seeds} draws"
     table(title, ["scene", "pair", *DETECTORS], ranked)
     title = f"Pixels called at an adjusted p-value of {LEVEL}: F1; where nothing changed, pixels of 10,000: mean (most)"
     table(title, ["scene", "pair", *DETECTORS], called)
-    if slow:
-        table("F1 at the best cut, one draw", ["scene", "pair", *SLOW_METHODS], slow)
 
 
 def _is_there(name: str) -> bool:

@@ -12,9 +12,13 @@ from scipy import stats
 from scipy.io import loadmat
 
 from diffnb.core.scorecard import KINDS, NONE, fit_scorecard
+from diffnb.core.scorecard.card import adjusted_and_named
+from diffnb.core.scorecard.connectivity import connectivity_test
+from diffnb.core.scorecard.marginal import marginal_tests
+from diffnb.core.scorecard.small_groups import compare_small_groups, needs_permutations
 
 #: observations of both conditions
-GROUPS = ((5, 5), (5, 30), (10, 10), (20, 20), (40, 40), (20, 200))
+GROUPS = ((5, 5), (5, 30), (10, 10), (40, 40), (20, 200))
 N_FEATURES, N_GENES = 20, 200
 LEVEL = 0.05
 
@@ -66,39 +70,53 @@ def subsets(x: np.ndarray) -> Draw:
     return draw
 
 
-def level(n_replicates: int, n_real: int) -> list[dict[str, object]]:
-    """Shares of features with p < .05 and of data sets with a kind named, where both conditions are one population."""
+def level(n_replicates: int, n_real: int, n_connected: int) -> list[dict[str, object]]:
+    """Shares of features with p < .05 and of data sets with a kind named, where both conditions are one population.
+
+    Connectivity, which takes most of the time, is tested in the first `n_connected` data sets of each.
+    """
     real = {"Kang control cells": blood_cells, "Zeisel cells": brain_cells} if DATA.is_dir() else {}
     sources = [(name, draw, n_replicates) for name, draw in DISTRIBUTIONS.items()]
     sources += [(name, subsets(load()), n_real) for name, load in real.items()]
-    rows = [_level(name, draw, sizes, count) for name, draw, count in sources for sizes in GROUPS]
-    for bound_of, count in (("simulated", n_replicates), ("real", n_real)):
+    rows = [_level(name, draw, sizes, count, n_connected) for name, draw, count in sources for sizes in GROUPS]
+    for count in (n_replicates, n_real, n_connected):
         low, high = (v / count for v in stats.binom.interval(0.998, count, LEVEL))
-        print(f"\nbounds of one feature in {count} {bound_of} data sets (99.8 %): {low:.3f} to {high:.3f}")
+        print(f"\nbounds of one feature in {count} data sets (99.8 %): {low:.3f} to {high:.3f}")
+    columns = ["data", "n", *KINDS, "before: mean", "any kind"]
     table(
         "Share of p < .05 where nothing differs (– not available), and of data sets with a kind named",
-        ["data", "n", *KINDS, "lowest p", "any kind"],
-        [[row[name] for name in ("data", "n", *KINDS, "lowest p", "any kind")] for row in rows],
+        columns,
+        [[row[name] for name in columns] for row in rows],
     )
     return rows
 
 
-def _level(name: str, draw: Draw, sizes: tuple[int, int], count: int) -> dict[str, object]:
-    rejected, named, lowest = [], [], 1.0
+def _level(name: str, draw: Draw, sizes: tuple[int, int], count: int, n_connected: int) -> dict[str, object]:
+    data = []
     for seed in range(count):
         both = draw(sum(sizes), np.random.default_rng([seed, *sizes]))
-        both = both[:, np.ptp(both, axis=0) > 0]
-        fit = fit_scorecard(both[: sizes[0]], both[sizes[0] :])
-        known = np.isfinite(fit.pval)
-        share = np.sum((fit.pval < LEVEL) & known, axis=0) / np.maximum(known.sum(axis=0), 1)
-        rejected.append(np.where(known.any(axis=0), share, np.nan))
-        named.append(bool((fit.kind != NONE).any()))
-        lowest = min(lowest, float(np.nanmin(fit.pval[:, :3])))
-    mean = [float(np.nanmean(c)) if np.isfinite(c).any() else float("nan") for c in np.transpose(rejected)]
-    shown = {kind: "–" if np.isnan(value) else round(value, 4) for kind, value in zip(KINDS, mean, strict=True)}
-    n = f"{sizes[0]} + {sizes[1]}"
-    print(name, n, *shown.values(), f"{np.mean(named):.3f}", flush=True)
-    return {"data": name, "n": n, **shown, "lowest p": lowest, "any kind": float(np.mean(named))}
+        data.append(both[:, np.ptp(both, axis=0) > 0])
+    ends = np.cumsum([x.shape[1] for x in data])[:-1]
+    stacked = np.concatenate(data, axis=1)
+    halves = stacked[: sizes[0]], stacked[sizes[0] :]
+    compare = compare_small_groups if needs_permutations(*sizes) else None
+    tests = marginal_tests(*halves, compare=compare)
+    marginal = [np.stack([t.stat, t.pval]) for t in (tests.mean, tests.spread, tests.distribution)]
+    each = np.split(np.stack(marginal, axis=-1), ends, axis=1)
+    connected = [connectivity_test(x[: sizes[0]], x[sizes[0] :]) for x in data[:n_connected]]
+    named = []
+    for (stat, pval), test in zip(each, connected, strict=False):
+        stat, pval = np.column_stack([stat, test.stat]), np.column_stack([pval, test.pval])
+        named.append(bool((adjusted_and_named(stat, pval)[1] != NONE).any()))
+    shares = [float(np.mean(own[1] < LEVEL)) for own in marginal]
+    pvals = np.concatenate([test.pval for test in connected])
+    shares.append(float(np.mean(pvals[np.isfinite(pvals)] < LEVEL)) if np.isfinite(pvals).any() else np.nan)
+    shown = {kind: "–" if np.isnan(value) else round(value, 3) for kind, value in zip(KINDS, shares, strict=True)}
+    formulas = float(np.mean(marginal_tests(*halves).mean.pval < LEVEL))
+    row = {"data": name, "n": f"{sizes[0]} + {sizes[1]}", **shown, "before: mean": round(formulas, 3)}
+    row["any kind"] = float(np.mean(named))
+    print(*row.values(), flush=True)
+    return row
 
 
 def order(n_orders: int) -> list[dict[str, object]]:

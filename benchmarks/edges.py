@@ -147,7 +147,7 @@ PARTS = {"null": null, "speed": speed, "power": power}
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
     parser.add_argument("--seeds", type=int, default=5)
     given = parser.parse_args()
     for part in given.parts or PARTS:

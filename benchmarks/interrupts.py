@@ -26,12 +26,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n", type=int, default=2400, help="interrupts in all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="*", default=list(CALLS), choices=list(CALLS), metavar="FUNCTION")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
-    each = max(1, -(-options.n // (len(CALLS) * len(KINDS))))
+    each = max(1, -(-options.n // (len(options.only) * len(KINDS))))
     total: Counter[str] = Counter()
     print(f"{'function':22s} {'kind':9s} {'tried':>6s} {'during':>7s} {'faults':>7s}")
-    for name in CALLS:
+    for name in options.only:
         case = Case.of(name)
         for kind in KINDS:
             n_during = n_faults = 0

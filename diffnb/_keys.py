@@ -369,3 +369,12 @@ class EnrichKeys(Keys):
     key: str = "enrich"
     made_by: ClassVar[str] = "tl.enrich(adata, gene_sets)"
     entries: ClassVar[tuple[str, ...]] = ("list", "set", "n_background", "params")
+
+
+@dataclass(frozen=True, slots=True)
+class PowerKeys(Keys):
+    """`tl.power`: `uns` with the power for every size of a study."""
+
+    key: str = "power"
+    made_by: ClassVar[str] = "tl.power(adata, groupby)"
+    entries: ClassVar[tuple[str, ...]] = ("n_units", "power", "needed", "params")

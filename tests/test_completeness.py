@@ -27,6 +27,8 @@ EXEMPT = {
     ("feature_diffmap", "sidebar"): BASELINE,
     ("laplacian_score", "sidebar"): "the reference of DUFS, shown in its panel",
     ("meta_features", "sidebar"): "a step after DiSC, taken by its panel",
+    ("power", "panel"): "planned before there are data to look at",
+    ("power", "sidebar"): "planned before there are data to look at",
     ("preservation", "panel"): TWO_DATA_SETS,
     ("preservation", "sidebar"): TWO_DATA_SETS,
     ("project", "panel"): TWO_DATA_SETS,

@@ -26,6 +26,7 @@ from ._informed import (
 )
 from ._meta_features import meta_features
 from ._network import cytoscape, graphml, network
+from ._power import power
 from ._preservation import preservation, projection
 from ._results import params, results
 from ._scorecard import scorecard
@@ -70,6 +71,7 @@ __all__ = [
     "meta_features",
     "network",
     "params",
+    "power",
     "preservation",
     "projection",
     "results",

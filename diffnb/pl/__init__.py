@@ -11,6 +11,7 @@ from ._image import feature_image
 from ._informed import informed_covariance, informed_embedding, informed_gap
 from ._network import network
 from ._observations import disc_observations
+from ._power import power
 from ._preservation import preservation
 from ._rankings import disc_features, disc_groups
 from ._scorecard import scorecard
@@ -39,6 +40,7 @@ __all__ = [
     "informed_embedding",
     "informed_gap",
     "network",
+    "power",
     "preservation",
     "scorecard",
     "sparda",

@@ -9,6 +9,7 @@ from ._feature_diffmap import feature_diffmap
 from ._informed_distance import informed_distance
 from ._laplacian_score import laplacian_score
 from ._meta_features import meta_features
+from ._power import power
 from ._preservation import preservation
 from ._project import project
 from ._scorecard import scorecard
@@ -26,6 +27,7 @@ __all__ = [
     "laplacian_score",
     "meta_features",
     "pda",
+    "power",
     "preservation",
     "project",
     "scorecard",

@@ -59,7 +59,7 @@ CALLS = {
     ],
 }
 #: tools whose only argument besides the data is the key of another one
-WITHOUT_A_CALL = {"enrich", "meta_features", "preservation", "project"}
+WITHOUT_A_CALL = {"enrich", "meta_features", "power", "preservation", "project"}
 CASES = [(tool, i) for tool, calls in CALLS.items() for i in range(len(calls))]
 
 

@@ -147,10 +147,17 @@ def _card(marginal: MarginalTests, connected: FeatureTest, settings: ScorecardSe
     tests: Sequence[FeatureTest] = (marginal.mean, marginal.spread, marginal.distribution, connected)
     stat = np.stack([test.stat for test in tests], axis=1)
     pval = np.stack([test.pval for test in tests], axis=1)
-    pval_adj = np.stack([adjusted(test.pval) for test in tests], axis=1)
-    # four columns have four times the chance of a false call: a kind is named if it is significant among all of them
-    evidence = np.maximum(pval_adj, adjusted(pval.ravel()).reshape(pval.shape))
-    return ScorecardFit(settings, stat, pval, pval_adj, dominant_kind(stat, evidence))
+    return ScorecardFit(settings, stat, pval, *adjusted_and_named(stat, pval))
+
+
+def adjusted_and_named(stat: Floats, pval: Floats, /) -> tuple[Floats, NDArray[np.str_]]:
+    """Adjust p-values (features × kinds) over features, each kind by itself, and name the kind that dominates.
+
+    Four columns have four times the chance of a false call: a kind is named if it is significant among all of them.
+    """
+    pval_adj = np.stack([adjusted(of_kind) for of_kind in pval.T], axis=1)
+    together = adjusted(pval.ravel()).reshape(pval.shape)
+    return pval_adj, dominant_kind(stat, np.maximum(pval_adj, together))
 
 
 def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:

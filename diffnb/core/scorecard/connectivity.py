@@ -24,7 +24,7 @@ from ..typing import Bools, Floats, Ints, Matrix
 from .columnwise import with_fast_columns
 from .correlation_blocks import RowGroups
 from .count_blocks import AnyGroups, sum_over_groups
-from .folds import content_order, random_folds
+from .folds import ContentOrder, content_order, numbered, random_folds
 from .marginal import FeatureTest
 
 #: observations that a condition needs for its correlations to be compared
@@ -100,16 +100,17 @@ def n_folds_for(n_obs: int, n_features: int, /) -> int:
 
 def compare_over_folds(
     matrices: Sequence[Matrix],
-    orders: Sequence[Ints],
+    orders: Sequence[ContentOrder],
     in_folds: Callable[[Matrix, Sequence[Ints]], AnyGroups],
     n_folds: int,
     n_jobs: int | None,
     /,
 ) -> tuple[Floats, Floats]:
     """Statistic and p-value from folds of ordered observations; all draws but the first only add null values."""
-    draws = []
+    draws, numbers = [], numbered(orders)
     for draw in range(_n_fold_draws(matrices[0].shape[1], n_folds)):
-        folds = [in_folds(x, random_folds(order, n_folds, draw)) for x, order in zip(matrices, orders, strict=True)]
+        rows = [random_folds(order, n_folds, draw, number) for order, number in zip(orders, numbers, strict=True)]
+        folds = [in_folds(x, own) for x, own in zip(matrices, rows, strict=True)]
         draws.append(_excess(folds, n_jobs))
     observed = draws[0][:, 0]
     null = np.concatenate([excess[:, 1:].reshape(len(excess), -1) for excess in draws], axis=1)

@@ -8,6 +8,8 @@ mean.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -23,7 +25,16 @@ from ..typing import Floats, Ints, Matrix
 MIN_RELATIVE_GAP = 1e-9
 
 
-def content_order(x: Matrix, extra: Floats | None = None, /) -> Ints:
+@dataclass(frozen=True, slots=True)
+class ContentOrder:
+    """Observations of a condition in an order that follows from their values."""
+
+    rows: Ints
+    #: number of observations and mean cubes of both keys, by which conditions are told apart
+    signature: tuple[float, float, float]
+
+
+def content_order(x: Matrix, extra: Floats | None = None, /) -> ContentOrder:
     """Order observations by their distance from the mean in standard deviations, ties by a weighted sum of features.
 
     `extra` is a number per observation that counts as a further feature. Observations that are still tied have the
@@ -39,13 +50,27 @@ def content_order(x: Matrix, extra: Floats | None = None, /) -> Ints:
     is_gap = np.diff(distance[first]) > MIN_RELATIVE_GAP * np.max(distance, initial=1.0)
     run = np.empty(first.size, dtype=int)
     run[first] = np.concatenate([[0], np.cumsum(is_gap)])
-    return np.lexsort((weighted, run))
+    signature = (float(first.size), float(np.mean(distance**3)), float(np.mean(weighted**3)))
+    return ContentOrder(np.lexsort((weighted, run)), signature)
 
 
-def random_folds(order: Ints, n_folds: int, draw: int, /) -> list[Ints]:
-    """Split observations in the given order into folds of nearly equal size, at random but the same at every call."""
-    shuffled = generator(0, "folds", draw).permutation(order.size)
-    return [order[positions] for positions in np.array_split(shuffled, n_folds)]
+def numbered(orders: Sequence[ContentOrder], /) -> list[int]:
+    """Tell two conditions apart by what they hold, so that each draws its own folds whichever comes first."""
+    first, second = (order.signature for order in orders)
+    for x, y in zip(first, second, strict=True):
+        if abs(x - y) > MIN_RELATIVE_GAP * max(abs(x), abs(y), 1.0):
+            return [0, 1] if x > y else [1, 0]
+    return [0, 1]
+
+
+def random_folds(order: ContentOrder, n_folds: int, draw: int, number: int, /) -> list[Ints]:
+    """Split ordered observations into folds of nearly equal size, at random but the same at every call.
+
+    Conditions of different number have different folds: otherwise observations far from the mean would come into the
+    same folds of both, and contrasts within them would not be independent.
+    """
+    shuffled = generator(0, "folds", draw, number).permutation(order.rows.size)
+    return [order.rows[positions] for positions in np.array_split(shuffled, n_folds)]
 
 
 def _keys(x: Matrix, mean: Floats, scale: Floats) -> Floats:

@@ -42,7 +42,7 @@ function build(el) {
   const details = append(el, 'details', { class: 'diffnb-details' });
   append(details, 'summary', {}, 'Traceback');
   const traceback = append(details, 'pre', { class: 'diffnb-trace', tabindex: '0' });
-  return { bar, message, notes, details, traceback };
+  return { bar, message, notes, details, traceback, pace: { step: '', done: 0, began: performance.now() } };
 }
 
 /**
@@ -59,14 +59,39 @@ export function describeProgress(step, done, total) {
   return total > 0 ? ` · ${step} ${done} of ${total}` : ` · ${step}`;
 }
 
+/** Time left is shown once a step has taken this long. */
+const MIN_SECONDS_TO_PREDICT = 3;
+
+/**
+ * What is left of a step by its pace so far, such as ` · about 2 min left`; empty where it cannot be told yet.
+ *
+ * @param {number} seconds since the step began
+ * @param {number} done
+ * @param {number} total
+ */
+export function describeTimeLeft(seconds, done, total) {
+  if (total <= 0 || done <= 0 || done >= total || seconds < MIN_SECONDS_TO_PREDICT) {
+    return '';
+  }
+  const left = (seconds * (total - done)) / done;
+  if (left < 60) {
+    return ` · about ${Math.max(1, Math.round(left))} s left`;
+  }
+  return left < 3600 ? ` · about ${Math.round(left / 60)} min left` : ` · about ${(left / 3600).toFixed(1)} h left`;
+}
+
 /**
  * Show the traits of the model.
  *
  * @param {View<StatusTraits>} view
  * @param {ReturnType<typeof build>} parts
  */
-function update({ model, el }, { bar, message, notes, details, traceback }) {
+function update({ model, el }, { bar, message, notes, details, traceback, pace }) {
   const [state, step, done, total] = [model.get('state'), model.get('step'), model.get('done'), model.get('total')];
+  if (step !== pace.step || done < pace.done) {
+    Object.assign(pace, { step, began: performance.now() });
+  }
+  pace.done = done;
   const running = state === 'running' || state === 'stopping';
   el.dataset.state = state;
   bar.hidden = !running;
@@ -76,7 +101,8 @@ function update({ model, el }, { bar, message, notes, details, traceback }) {
   } else {
     bar.removeAttribute('value');
   }
-  message.textContent = model.get('message') + (running ? describeProgress(step, done, total) : '');
+  const left = describeTimeLeft((performance.now() - pace.began) / 1000, done, total);
+  message.textContent = model.get('message') + (running ? describeProgress(step, done, total) + left : '');
   notes.replaceChildren();
   for (const note of model.get('notes')) {
     append(notes, 'li', {}, note);

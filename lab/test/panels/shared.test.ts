@@ -1,10 +1,12 @@
+import '../browser.js';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { asBytes, asFloats } from '../../../diffnb/panels/static/feature_map/buffers.js';
 import { load, type Module } from '../../../diffnb/panels/static/loader.js';
 import { listen, save } from '../../../diffnb/panels/static/shared/model.js';
 import { luminanceOf } from '../../../diffnb/panels/static/shared/theme.js';
-import { describeProgress } from '../../../diffnb/panels/static/status.js';
+import { describeProgress, describeTimeLeft } from '../../../diffnb/panels/static/status.js';
+import { describeControls } from '../../../diffnb/panels/static/tooltips.js';
 
 // Node imports from data: URLs, browsers from blob: URLs as well
 const dataUrl = (text: string) => `data:text/javascript;base64,${Buffer.from(text).toString('base64')}`;
@@ -83,4 +85,23 @@ test('progress is described as far as it is known', () => {
   assert.equal(describeProgress('permutations', 3, 99), ' · permutations 3 of 99');
   assert.equal(describeProgress('graph', 0, 0), ' · graph');
   assert.equal(describeProgress('', 3, 99), '');
+});
+
+test('the time left follows from the pace of a step, once that is known', () => {
+  assert.equal(describeTimeLeft(10, 5, 10), ' · about 10 s left');
+  assert.equal(describeTimeLeft(60, 1, 10), ' · about 9 min left');
+  assert.equal(describeTimeLeft(3600, 1, 3), ' · about 2.0 h left');
+  assert.equal(describeTimeLeft(1, 1, 10), '', 'too early to tell');
+  assert.equal(describeTimeLeft(10, 0, 10), '');
+  assert.equal(describeTimeLeft(10, 3, 0), '', 'a step of unknown length');
+});
+
+test('every control has the tooltip of its label, and its field the description', () => {
+  const fields = '<label class="widget-label">vectors</label><input>';
+  document.body.innerHTML = `<div class="diffnb-control">${fields}</div><div class="diffnb-control"><label>x</label></div>`;
+  describeControls(document.body, { vectors: 'Differential vectors per condition.' });
+  const [known, unknown] = document.querySelectorAll('.diffnb-control');
+  assert.equal(known?.getAttribute('title'), 'Differential vectors per condition.');
+  assert.equal(known?.querySelector('input')?.getAttribute('aria-description'), 'Differential vectors per condition.');
+  assert.equal(unknown?.getAttribute('title'), null);
 });

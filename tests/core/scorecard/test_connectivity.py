@@ -11,13 +11,14 @@ from scipy.linalg import hadamard
 from diffnb.core.scorecard import connectivity as module
 from diffnb.core.scorecard import correlation_blocks
 from diffnb.core.scorecard.connectivity import connectivity_test
-from diffnb.core.scorecard.folds import content_order, random_folds
+from diffnb.core.scorecard.folds import content_order, numbered, random_folds
 from diffnb.core.stats.tails import null_sample_pvalues
 
 
 def plain_excess(group, reference):
     """Loops over pairs: t² of the contrast of fold z, less either level, summed over partners (four folds)."""
-    folds = [random_folds(content_order(x), 4, 0) for x in (group, reference)]
+    orders = [content_order(x) for x in (group, reference)]
+    folds = [random_folds(order, 4, 0, number) for order, number in zip(orders, numbered(orders), strict=True)]
     p = group.shape[1]
     contrasts = hadamard(4) / 4
     df = 2 * 2 + module.PRIOR_DF
