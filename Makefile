@@ -3,7 +3,8 @@
 # pyproject.toml or the sources of the extension change.
 
 PYTHON ?= python3
-VENV   ?= .venv
+# one environment per Python that is named, so that `make test PYTHON=python3.13` leaves .venv as it is
+VENV   ?= $(if $(filter python3,$(PYTHON)),.venv,.venv-$(notdir $(PYTHON)))
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -q
 # processes that run tests; the tests of a file stay together, since they share what is slow to set up
@@ -22,13 +23,15 @@ VIEWS := $(shell find diffnb/panels/static -type f)
 unit quick fuzz: export OMP_NUM_THREADS = 1
 unit quick fuzz: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: help python lab test quick fuzz pre-commit lint types unit bundle extension browser notebooks docs clean
+.PHONY: help python lab test test-lowest quick fuzz pre-commit lint types unit bundle extension browser notebooks docs clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
 	@echo "make quick  set up, then run ruff, mypy and the fast tests in Python: for use while working"
 	@echo "make test   set up, then run ruff, mypy, the tests in Python, TypeScript and a browser, and the notebooks"
 	@echo "make fuzz   set up, then try 10,000 random inputs on all tools (make INPUTS=1000 fuzz: fewer)"
+	@echo "make test PYTHON=python3.13  the same with another Python, in an environment of its own"
+	@echo "make test-lowest  set up the lowest versions that pyproject.toml allows, in .venv-lowest, and run the tests in Python"
 	@echo "make docs   set up, then build the documentation into docs/_build/html"
 	@echo "make pre-commit  check style and types at every commit"
 	@echo "make clean  remove the virtual environment and caches"
@@ -62,6 +65,17 @@ quick: lint types
 # every tool on random data that is stored, ordered and scaled in other ways: as many inputs as one likes
 fuzz: $(VENV)/.test
 	$(BIN)/python benchmarks/hostile.py --inputs $(INPUTS)
+
+# the lowest versions of what diffnb depends on, chosen from the bounds in pyproject.toml
+LOWEST := .venv-lowest
+test-lowest: export OMP_NUM_THREADS = 1
+test-lowest: export OPENBLAS_NUM_THREADS = 1
+test-lowest: | python
+	@test -x $(LOWEST)/bin/python || $(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) .ci/lowest.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --disable-pip-version-check -q --upgrade pip
+	$(LOWEST)/bin/python -m pip install --disable-pip-version-check -q -c $(LOWEST)/constraints.txt -e '.[test]'
+	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile tests --ignore=tests/browser
 
 pre-commit: $(VENV)/.test
 	$(BIN)/pre-commit install

@@ -1,9 +1,10 @@
-"""How fast, and how time grows: python benchmarks/speed.py [repeats] [--only ratios | growth].
+"""How fast, and how time grows: python benchmarks/speed.py [repeats] [--only ratios | growth | realistic].
 
 `ratios`: DiSC against the reference implementation and the Gram products it cannot avoid, medians over interleaved
 repeats in one process; wall-clock times are shown for orientation only. `growth`: exponents of processor time in the
 number of observations (features fixed) and of features (observations fixed), by least squares on logarithms over four
-sizes, each the faster of two repeats.
+sizes, each the faster of two repeats. `realistic`: permutations, products and the scorecard of sparse cells of six
+donors, `--cells` by `--genes` (50,000 x 2,000 by default), as ratios of processor time in one run.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import time
 import warnings
 
 import numpy as np
+from _speed_realistic import realistic
 from _tools import DATA, interleaved, save, table
 from reference import disc as plain
 
@@ -181,9 +183,13 @@ def ratios(repeats):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repeats", type=int, nargs="?", default=5)
-    parser.add_argument("--only", choices=["ratios", "growth"])
+    parser.add_argument("--only", choices=["ratios", "growth", "realistic"])
+    parser.add_argument("--cells", type=int, default=50_000)
+    parser.add_argument("--genes", type=int, default=2000)
     asked = parser.parse_args()
-    if asked.only != "growth":
+    if asked.only in (None, "ratios"):
         ratios(asked.repeats)
-    if asked.only != "ratios":
+    if asked.only in (None, "growth"):
         growth()
+    if asked.only in (None, "realistic"):
+        save("speed_realistic", realistic(asked.cells, asked.genes))

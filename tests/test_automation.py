@@ -101,3 +101,40 @@ def test_every_name_that_contributors_are_sent_to_exists():
     assert {name for name, _ in places} >= {"KERNELS", "tools", "METHODS", "ROWS"}
     texts = {path: (ROOT / path).read_text(encoding="utf-8") for _, path in places}
     assert [name for name, path in places if not re.search(rf"\b{name}\b", texts[path])] == []
+
+
+@pytest.fixture(scope="module")
+def lowest():
+    spec = importlib.util.spec_from_file_location("lowest", ROOT / ".ci" / "lowest.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    ("requirement", "constraint"),
+    [
+        ("anndata>=0.12", "anndata==0.12.*"),
+        ("pandas>=2.2.2", "pandas==2.2.2"),
+        ("dask[array]>=2024.8,<2030; python_version < '3.13'", "dask==2024.8.*"),
+        ("tqdm", None),
+        ("tqdm<5", None),
+        ("diffnb[survival]", None),
+    ],
+)
+def test_a_lower_bound_becomes_the_version_that_is_tested(lowest, requirement, constraint):
+    assert lowest.constraint(requirement) == constraint
+
+
+def test_every_dependency_has_a_lower_bound(lowest):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert [r for r in project["dependencies"] if lowest.constraint(r) is None] == []
+    assert set(lowest.constraints(project, ["scale"])) > set(lowest.constraints(project, []))
+
+
+def test_the_workflow_runs_the_newest_and_the_lowest():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    jobs = workflow["jobs"]
+    assert jobs["newest"]["strategy"]["matrix"]["python"] == ["3.12", "3.13"]
+    assert "test-lowest" in jobs["lowest"]["steps"][-1]["run"]
+    assert "test-lowest:" in (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -37,6 +37,8 @@ ASKED = {
     "relations": "Which groups of features are connected in one condition only?",
     "any difference": "Which groups of features differ between conditions, in levels, spreads or relations?",
 }
+#: vectors that are columns of the table; the map has all of them
+MAX_LISTED_VECTORS = 2
 #: figure that shows features at their positions, by the kind of features
 LAYOUT_FIGURES = {"pixels": "feature_image", "parcels": "feature_brain"}
 
@@ -246,6 +248,7 @@ class DiscPanel(MethodPanel):
             color="feature_group",
             by="score",
             colors=group_colors(self.adata, self.key),
+            only_on_map=[*vectors[MAX_LISTED_VECTORS:], *(c for c in table.columns if c.startswith("spread_"))],
         )
         self.redraw(*self.pictures)
 

@@ -18,6 +18,8 @@ from ._modules import STATIC, esm
 INITIAL_ROWS, MAX_ROWS = 60, 400
 #: letters of a CSV file in one message
 MAX_CSV_LETTERS = 120_000
+#: larger whole numbers are written with an exponent
+MAX_WHOLE = 1e9
 
 
 class FeatureTable(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
@@ -142,11 +144,17 @@ def is_number(column: pd.Series[Any]) -> bool:
     return bool(pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column))
 
 
+def short_number(value: float) -> str:
+    """Write a number with three digits; whole ones, such as ranks, with all of theirs."""
+    whole = value.is_integer() and abs(value) < MAX_WHOLE
+    return (f"{value:.0f}" if whole else f"{value:.3g}").replace("-", "−")
+
+
 def _cell_texts(column: pd.Series[Any]) -> list[str]:
     if pd.api.types.is_integer_dtype(column):
         return ["" if pd.isna(v) else str(v) for v in column]
     if is_number(column):
-        return ["" if pd.isna(v) else f"{v:.3g}".replace("-", "−") for v in column.astype(float)]
+        return ["" if pd.isna(v) else short_number(v) for v in column.astype(float)]
     if pd.api.types.is_bool_dtype(column):
         return ["yes" if v else "" for v in column]
     return ["" if pd.isna(v) else str(v) for v in column]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ipywidgets as widgets
@@ -72,8 +72,9 @@ class FeatureView:
         by: str,
         descending: bool = True,
         colors: dict[str, str] | None = None,
+        only_on_map: Sequence[str] = (),
     ) -> None:
-        """Show another table; selected options that still exist are kept."""
+        """Show another table; selected options that still exist are kept. Some columns may be for the map only."""
         # the same features in another condition keep their selection
         kept = self.table.selection if frame.index.equals(self.frame.index) else b""
         self.frame, self._colors = frame, colors or {}
@@ -90,7 +91,7 @@ class FeatureView:
             set_options(self.color, results + annotations, (RESULT, color))
             self._place()
             self._paint()
-        self.table.show(frame, by=by, descending=descending, selection=kept)
+        self.table.show(frame.drop(columns=list(only_on_map)), by=by, descending=descending, selection=kept)
 
     def _place(self) -> None:
         if self.x.value is None or self.y.value is None or not len(self.frame):

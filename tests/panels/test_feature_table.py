@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from diffnb.panels._feature_table import INITIAL_ROWS, MAX_CSV_LETTERS, MAX_ROWS, FeatureTable
+from diffnb.panels._feature_table import INITIAL_ROWS, MAX_CSV_LETTERS, MAX_ROWS, FeatureTable, short_number
 from diffnb.panels._marks import packed, unpacked
 
 
@@ -166,3 +166,8 @@ def test_an_empty_table_is_shown_as_such():
     table = FeatureTable()
     table.show(pd.DataFrame({"score": pd.Series(dtype=float)}), by="score")
     assert table.page["found"] == 0
+
+
+@pytest.mark.parametrize(("value", "text"), [(1400.0, "1400"), (-3.0, "−3"), (0.12345, "0.123"), (2.5e12, "2.5e+12")])
+def test_whole_numbers_such_as_ranks_keep_their_digits(value, text):
+    assert short_number(value) == text

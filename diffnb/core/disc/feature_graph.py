@@ -85,7 +85,7 @@ def feature_walk(points: Columns, settings: FeatureGraphSettings, /) -> Walk:
 
 def _dense_weights(points: Columns, settings: FeatureGraphSettings) -> Any:
     squared = squared_distances(points, metric=settings.metric)
-    sigma = bandwidths(kth_smallest(squared, settings.n_neighbors))
+    sigma = bandwidths(kth_smallest(squared, settings.n_neighbors), squared)
     return dense_weights(squared, sigma, kernel=settings.kernel)
 
 
@@ -97,5 +97,5 @@ def _knn_weights(points: Columns, settings: FeatureGraphSettings) -> Any:
         search=settings.search,
         seed=settings.seed,
     )
-    sigma = bandwidths(neighbors.squared[:, settings.n_neighbors - 1])
+    sigma = bandwidths(neighbors.squared[:, settings.n_neighbors - 1], neighbors.squared)
     return knn_weights(neighbors, sigma, kernel=settings.kernel)

@@ -65,10 +65,14 @@ KERNELS: dict[str, Kernel] = {
 }
 
 
-def bandwidths(squared_kth: Floats, /) -> Floats:
-    """Local scales σ from squared distances to the k-th neighbour; a zero is replaced by the smallest other one."""
+def bandwidths(squared_kth: Floats, /, squared: Floats | None = None) -> Floats:
+    """Local scales σ from squared distances to the k-th neighbour; a zero is replaced by the smallest other one.
+
+    Where all are zero, every feature has duplicates: by the smallest of all distances, so that no unit is preferred.
+    """
     positive = squared_kth > 0
-    floor = squared_kth[positive].min() if positive.any() else 1.0
+    known = squared_kth if positive.any() or squared is None else squared
+    floor = known[known > 0].min() if (known > 0).any() else 1.0
     return np.sqrt(np.where(positive, squared_kth, floor))
 
 

@@ -93,3 +93,10 @@ def test_an_entry_of_the_table_is_all_that_a_new_kernel_needs(x, directed, monke
     sparse = kernels.knn_weights(everyone, sigma, kernel="exponential")
     np.testing.assert_allclose(sparse.toarray(), expected, atol=1e-12)
     np.testing.assert_allclose(kernels.dense_weights(squared, sigma, kernel="exponential"), expected, atol=1e-12)
+
+
+def test_duplicates_everywhere_prefer_no_unit():
+    squared = np.array([[0.0, 0.0, 4.0], [0.0, 0.0, 4.0], [4.0, 4.0, 0.0]])
+    np.testing.assert_array_equal(kernels.bandwidths(np.zeros(3), squared), 2.0)
+    np.testing.assert_array_equal(kernels.bandwidths(np.zeros(3), 1e-6 * squared), 2e-3)
+    np.testing.assert_array_equal(kernels.bandwidths(np.zeros(3)), 1.0)
