@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 from anndata import AnnData
 
 from .. import _validate as validate
@@ -27,6 +28,15 @@ def embedding(adata: AnnData, basis: str) -> Floats:
     if values.ndim != 2 or values.shape[1] < 2:
         raise ValueError(f"basis={basis!r} has shape {values.shape}; two columns are needed to draw.")
     return values[:, :2]
+
+
+def values_of_feature(adata: AnnData, name: str) -> Floats:
+    """Return the values of a feature for all observations."""
+    values = adata.X[:, int(np.flatnonzero(adata.var_names == name)[0])]
+    if hasattr(values, "compute"):
+        values = values.compute()
+    column = values.toarray() if sp.issparse(values) else values
+    return np.asarray(column, dtype=float).ravel()
 
 
 def feature_matrix(adata: AnnData, name: str) -> pd.DataFrame:

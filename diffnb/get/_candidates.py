@@ -54,7 +54,7 @@ def candidate_conditions(adata: AnnData) -> pd.DataFrame:
 
 
 @documented_reader
-def candidate_samples(adata: AnnData, groupby: str | None = None) -> pd.DataFrame:
+def candidate_samples(adata: AnnData, *, groupby: str | None = None) -> pd.DataFrame:
     """List the columns of `obs` that could name samples (donors, subjects).
 
     Parameters
@@ -76,7 +76,7 @@ def candidate_samples(adata: AnnData, groupby: str | None = None) -> pd.DataFram
     >>> adata = dn.datasets.scrna(n_cells=120, n_genes=600)
     >>> "donor" in dn.get.candidate_samples(adata).index
     True
-    >>> dn.get.candidate_samples(adata, "condition")[["levels", "likely", "nested"]].to_dict("index")
+    >>> dn.get.candidate_samples(adata, groupby="condition")[["levels", "likely", "nested"]].to_dict("index")
     {'donor': {'levels': 6, 'likely': True, 'nested': True}}
     """
     obs = _named_once(adata)

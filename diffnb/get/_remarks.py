@@ -57,7 +57,7 @@ def unit_remark(adata: AnnData, groupby: str, sample_key: str | None) -> Remark:
         n = adata.obs[sample_key].nunique() if sample_key in adata.obs.columns else 0
         return Remark("good", f"Units of the p-values: the {n} samples in {sample_key!r}.")
     text = "Units of the p-values: single observations, as if they were independent."
-    found = candidate_samples(adata, groupby)
+    found = candidate_samples(adata, groupby=groupby)
     likely = found.index[found["likely"]]
     if len(likely):
         why = f"Those of one {likely[0]!r} are alike, so p-values are too small"

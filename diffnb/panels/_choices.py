@@ -99,7 +99,7 @@ def sample_key(adata: AnnData, by: Control, given: Mapping[str, Any]) -> Control
         validate.obs_column(adata, "sample_key", wanted)
 
     def options() -> tuple[list[Any], str | None]:
-        found = get.candidate_samples(adata, by.value)
+        found = get.candidate_samples(adata, groupby=by.value)
         names = list(dict.fromkeys([*found.index, *([wanted] if wanted not in ("auto", None) else [])]))
         likely = found.index[found["likely"]]
         return [("none", None), *((n, n) for n in names)], (likely[0] if len(likely) else None)

@@ -8,12 +8,11 @@ from typing import Any
 import ipywidgets as widgets
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from anndata import AnnData
 
 from .._anndata import set_obs_column
 from .._calls import MAX_LINE_LETTERS, literal, wrapped
-from ..get._annotations import embedding_names
+from ..get._annotations import embedding, embedding_names, values_of_feature
 from ._controls import Control, control_row, dropdown, on_user_change, set_options
 from ._feature_map import FeatureMap
 from ._marks import unpacked
@@ -107,7 +106,7 @@ class ObservationView:
     def _place(self) -> None:
         if self.basis.value is None:
             return
-        values = np.asarray(self.adata.obsm[self.basis.value])[:, :2].astype(float)
+        values = embedding(self.adata, self.basis.value)
         names = self.adata.obs_names
         x, y = (pd.Series(values[:, i], index=names, name=f"{self.basis.value[2:]} {i + 1}") for i in (0, 1))
         self.map.place(x, y, priority=pd.Series(-np.inf, index=names))
@@ -121,7 +120,7 @@ class ObservationView:
             self.message.value = f"There is no feature {name}."
             return
         if name:
-            self.map.paint(pd.Series(feature_values(self.adata, name), name=name), dark=self.dark)
+            self.map.paint(pd.Series(values_of_feature(self.adata, name), name=name), dark=self.dark)
         elif self.color.value is not None:
             self.map.paint(self.adata.obs[self.color.value], dark=self.dark)
         self._changed()
@@ -155,11 +154,3 @@ def _saving(column: str, names: list[str], adata: str) -> str:
         return text[: 2 * MAX_LINE_LETTERS]
     chosen = f"{adata}.obs_names.isin({wrapped(names)})"
     return f'{adata}.obs[{literal(column)}] = ["{SELECTED}" if one else "{OTHER}" for one in {chosen}]'
-
-
-def feature_values(adata: AnnData, name: str) -> Any:
-    """Return the values of a feature for all observations."""
-    values = adata.X[:, int(np.flatnonzero(adata.var_names == name)[0])]
-    if hasattr(values, "compute"):
-        values = values.compute()
-    return (values.toarray() if sp.issparse(values) else np.asarray(values)).ravel().astype(float)

@@ -71,6 +71,7 @@ def test_a_masked_array_that_masks_nothing_is_an_array(values):
     np.testing.assert_array_equal(real_numbers(np.ma.masked_array(values, mask=False), "x"), values)
 
 
+@pytest.mark.filterwarnings("ignore:adata.X holds raw counts")
 @pytest.mark.parametrize(
     "kind", [bool, np.int8, np.uint8, np.int64, np.float16, np.longdouble, "sparse bool", "sparse int8"]
 )

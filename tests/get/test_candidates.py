@@ -68,7 +68,7 @@ def test_samples_repeat_and_are_no_measurements(adata):
 
 
 def test_likely_samples_come_first(adata):
-    table = dn.get.candidate_samples(adata, "condition")
+    table = dn.get.candidate_samples(adata, groupby="condition")
     assert table.index.tolist() == ["subject", "donor"]
     assert table[["likely", "nested"]].to_dict("list") == {"likely": [True, True], "nested": [False, True]}
 
@@ -78,27 +78,27 @@ def test_types_of_cells_are_no_samples_though_each_holds_every_condition(adata):
     adata.obs["batch"] = adata.obs["subject"]
     adata.obs["leiden"] = adata.obs["donor"]
     del adata.obs["subject"], adata.obs["donor"]
-    table = dn.get.candidate_samples(adata, "condition")
+    table = dn.get.candidate_samples(adata, groupby="condition")
     assert not table["likely"].any()
     assert dn.get.candidate_conditions(adata).loc["condition", "samples"] == ""
 
 
 def test_a_column_that_nests_in_conditions_is_likely_whatever_its_name(adata):
     adata.obs["well"] = adata.obs["donor"]
-    table = dn.get.candidate_samples(adata, "condition")
+    table = dn.get.candidate_samples(adata, groupby="condition")
     assert table.index.tolist() == ["subject", "donor", "well"], "after those called what samples are called"
     assert table.loc["well", "likely"]
 
 
 def test_a_donor_for_each_condition_is_not_likely(adata):
     adata.obs["donor"] = adata.obs["condition"].map({"ctrl": "d1", "stim": "d2"})
-    assert not dn.get.candidate_samples(adata, "condition").loc["donor", "likely"]
+    assert not dn.get.candidate_samples(adata, groupby="condition").loc["donor", "likely"]
 
 
 def test_donors_of_whom_some_lack_a_condition_still_are_samples(adata):
     adata.obs["patient"] = np.tile(np.repeat(["a", "b", "c", "d"], 15), 2)
     adata.obs.loc[adata.obs_names[-15:], "patient"] = "c"
-    assert dict(dn.get.candidate_samples(adata, "condition")["likely"])["patient"]
+    assert dict(dn.get.candidate_samples(adata, groupby="condition")["likely"])["patient"]
 
 
 def test_columns_with_one_name_are_no_trouble(adata):

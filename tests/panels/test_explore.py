@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
+from diffnb.get._annotations import values_of_feature
 from diffnb.get._data_remarks import data_remarks
 from diffnb.panels._marks import packed
-from diffnb.panels._observations import MAX_NAMES_IN_CODE, feature_values
+from diffnb.panels._observations import MAX_NAMES_IN_CODE
 from diffnb.panels._panels import PANEL_TITLES, QUESTIONS
 
 
@@ -130,7 +131,7 @@ class TestObservations:
     @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_matrix])
     def test_values_of_a_feature_are_read_from_any_matrix(self, kind, rng):
         x = rng.poisson(1, size=(6, 4)).astype(float)
-        np.testing.assert_array_equal(feature_values(ad.AnnData(kind(x)), "2"), x[:, 2])
+        np.testing.assert_array_equal(values_of_feature(ad.AnnData(kind(x)), "2"), x[:, 2])
 
 
 class TestRemarks:

@@ -121,7 +121,10 @@ class TestWarning:
 
     def test_raw_counts_in_a_sparse_matrix_are_enough(self, counts):
         counts.X = sp.csr_matrix(counts.layers.pop("counts"))
-        with pytest.warns(UserWarning, match="differ in depth"):
+        with (
+            pytest.warns(UserWarning, match="adata.X holds raw counts"),
+            pytest.warns(UserWarning, match="differ in depth"),
+        ):
             dn.tl.scorecard(counts, "condition")
 
     def test_nothing_is_said_of_data_that_are_no_counts(self, adata, counts):

@@ -181,6 +181,8 @@ def shared_factors(others: Sequence[Correlations], outside: Bools, /) -> Floats 
 
 
 def _converged(seeds: Bools, own: Correlations, others: Sequence[Correlations]) -> Members | None:
+    if seeds.all():  # nothing is left that members could stand out from
+        return None
     member, weights = seeds, seeds.astype(float)
     earlier: list[Bools] = []
     for _ in range(MAX_ROUNDS):

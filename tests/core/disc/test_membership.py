@@ -203,3 +203,8 @@ def test_a_cluster_stands_out_where_its_sum_varies_twice_as_much(planted):
     assert stands_out(where(range(30)), own, [other])
     assert not stands_out(where(range(30, 60)), own, [other])
     assert not stands_out(where(range(60, 100)), own, [other])
+
+
+def test_seeds_that_leave_no_feature_outside_make_no_group(rng):
+    own, other = related([rng.normal(size=(40, 12)), rng.normal(size=(40, 12))])
+    assert refine(np.ones(12, dtype=bool), own, [other]) is None
