@@ -143,7 +143,7 @@ def test_the_module_of_the_quickstart_is_found_by_hand(lab):
     search.fill("stimulated1")
     expect(disc.counted).to_contain_text("30 of")
     disc.tab("Code").click()
-    expect(disc.root.locator(".diffnb-code pre")).to_contain_text('dn.tl.disc(adata, "condition")')
+    expect(disc.root.locator(".diffnb-code pre")).to_contain_text('dn.tl.disc(adata, "condition", sample_key="donor")')
 
 
 def test_everything_can_be_done_with_keys(disc, lab):
