@@ -91,8 +91,14 @@ def test_the_sidebar_is_worked_with_the_keyboard(lab, sidebar):
     expect(own).to_be_visible()
     own.get_by_label("Conditions").focus()
     tab_to(lab, own.get_by_label("Do"))
-    lab.page.keyboard.type("Score")
-    expect(own.get_by_label("The code to insert")).to_contain_text("dn.tl.scorecard")
+    lab.page.keyboard.type("Scorecard panel")
+    code = own.get_by_label("The code to insert")
+    expect(code).to_contain_text("dn.panels.scorecard")
+    for _ in range(10):  # calls follow the panels
+        lab.page.keyboard.press("ArrowDown")
+        if "dn.tl.scorecard" in code.text_content():
+            break
+    expect(code).to_contain_text("dn.tl.scorecard")
     tab_to(lab, own.get_by_role("button", name="Insert and run"))
     lab.page.keyboard.press("Enter")
     expect(lab.output(1)).to_contain_text("mean_pval_adj", timeout=60_000)
