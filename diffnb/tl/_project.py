@@ -85,7 +85,7 @@ def project(
     elif isinstance(source, SpardaKeys):
         results = _of_sparda(query, reference, source, keys, places, used_layer)
     else:
-        results = _selection(reference, source, keys, places)
+        results = _selection(reference, source, keys, places, query.n_vars)
     _report(results.described["matched"])
     return store(query, keys, results, call, copy=copy)
 
@@ -200,9 +200,9 @@ def _deflated(weights: Floats) -> Floats:
     return np.stack(directions, axis=1)
 
 
-def _selection(reference: AnnData, source: Keys, keys: ProjectionKeys, places: Ints) -> Results:
+def _selection(reference: AnnData, source: Keys, keys: ProjectionKeys, places: Ints, n_vars: int) -> Results:
     selected = reference.var[source.var].to_numpy().astype(bool)
-    chosen = np.zeros(int(places.max()) + 1, dtype=bool)
+    chosen = np.zeros(n_vars, dtype=bool)
     chosen[places[selected & (places >= 0)]] = True
     described = _matched([source.key], selected[:, None].astype(float), places)
     return Results(var={keys.var: chosen}, described=described)

@@ -87,6 +87,15 @@ def test_selections_are_matched_by_name(tmp_path):
     assert dn.get.projection(back)["matched"].tolist() == [0.5]
 
 
+def test_features_that_only_the_query_has_are_not_selected():
+    reference = dn.datasets.two_moons(10)
+    dn.tl.dufs(reference)
+    query = reference.copy()
+    reference = reference[:, reference.var_names[:5]].copy()
+    dn.tl.project(query, reference, key="dufs")
+    assert list(query.var_names[query.var["projected"]]) == ["moon_x", "moon_y"]
+
+
 def test_what_has_no_place_for_new_observations_is_refused(sparse_direction):
     adata = sparse_direction.copy()
     dn.tl.sparda(adata, "condition", n_features=5, standardize="within")
