@@ -50,8 +50,8 @@ def effects(
     - `spread`: ratio of the mean distances from the median;
     - `distribution`: Wasserstein distance in pooled standard deviations, cross-fitted, so that it is about 0 where
       nothing differs;
-    - `connectivity`: mean |Δr| with its partners, the features with which its correlation differs by four standard
-      errors in the other half of the units; missing without any. `n_partners` is their number.
+    - `connectivity`: mean absolute Δr with its partners, the features with which its correlation differs by four
+      standard errors in the other half of the units; missing without any. `n_partners` is their number.
 
     Excluded features are missing values.
 

@@ -71,12 +71,12 @@ def preservation(
     Features are matched by name. Every group is compared with random sets of features of the query, of the same size
     and, feature by feature, of similar variance, by the statistics of NetRep and of WGCNA's module preservation:
 
-    - *density*: are its features as correlated as a group should be? Mean |r|; share of variance that the first
+    - *density*: are its features as correlated as a group should be? Mean absolute r; share of variance that the first
       principal component explains; mean r, and mean correlation with that component, with the signs of the reference;
     - *connectivity*: is the pattern within the group the same? Correlations between both data sets of r, of the sum
-      of |r| of every feature, and of the correlations with the component. A group whose features are all alike has no
-      pattern, and fails here without being absent;
-    - *separability*: mean |r| within the group minus that with all other features.
+      of absolute r of every feature, and of the correlations with the component. A group whose features are all
+      alike has no pattern, and fails here without being absent;
+    - *separability*: mean absolute r within the group minus that with all other features.
 
     z scores of the statistics are averaged for each of the three. A group is `preserved` where the adjusted p-values
     of density and separability are at most .05.
