@@ -109,7 +109,7 @@ browser: bundle
 	$(BIN)/python -m pytest tests/browser --reruns 1 --timeout=300 --timeout-method=thread
 
 notebooks: $(VENV)/.test
-	$(PYTEST) --nbmake notebooks -p no:warnings
+	$(BIN)/python -m pytest --nbmake --nbmake-timeout=900 notebooks -p no:warnings
 
 # nothing is fetched and no notebook is run; a warning is an error
 docs: $(VENV)/.test

@@ -152,8 +152,12 @@ def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     18
     """
     found = entry(adata, InformedKeys(key))
-    if "gap" not in found and str(found["params"].get("n_clusters")) != "auto":
-        raise ValueError(f"key={key!r} has no gap statistic: the number of clusters was given. Use n_clusters='auto'.")
+    params = found["params"]
+    estimated = str(params.get("n_clusters")) == "auto" and bool(params.get("informed", True))
+    if "gap" not in found and not estimated:
+        raise ValueError(
+            f"key={key!r} has no gap statistic: the number of clusters was given, or none were needed. Use n_clusters='auto'."
+        )
     table = table_of(found["gap"], ("k", "gap", "error"))
     return table.assign(chosen=table["k"] == int(found["gap"]["chosen"]))
 
