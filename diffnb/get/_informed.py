@@ -156,7 +156,8 @@ def informed_gap(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     estimated = str(params.get("n_clusters")) == "auto" and bool(params.get("informed", True))
     if "gap" not in found and not estimated:
         raise ValueError(
-            f"key={key!r} has no gap statistic: the number of clusters was given, or none were needed. Use n_clusters='auto'."
+            f"key={key!r} has no gap statistic: the number of clusters was given, or none were needed."
+            " Use n_clusters='auto'."
         )
     table = table_of(found["gap"], ("k", "gap", "error"))
     return table.assign(chosen=table["k"] == int(found["gap"]["chosen"]))
