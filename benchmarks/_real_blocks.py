@@ -1,47 +1,92 @@
-"""Part `blocks` of `real.py`: the level of tests with blocks of frames, on resting runs that no rule was chosen on.
+"""Part `blocks` of `real.py`: level and power of tests with blocks of frames, on runs that no rule was chosen on.
 
-The length of a block was settled on ten other runs. Segments of one run get random labels, so that nothing differs.
+The rules for blocks were settled on ten other runs. Stretches of one run get random labels, so that nothing differs;
+for the power, some parcels share a signal in one condition. An earlier rule was tried on the runs with 360 parcels,
+those with 94 regions are new.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
+from itertools import product
+
 import anndata as ad
 import numpy as np
-from _held_out import new_resting_runs
-from _real_subjects import KINDS, random_segments, with_blocks
+from _held_out import new_resting_runs, regional_resting_runs
+from _real_replication_power import with_shared_signal
+from _real_subjects import KINDS, with_blocks
 from _tools import table
 
 import diffnb as dn
 
 LEVEL = 0.05
+#: frames of one label; the block length is about 40 frames
+STRETCHES = (30, 60, 120)
+#: share of the variance of 25 parcels that a signal has which they share in one condition
+SHARES = (0.3, 0.5)
 
 
-def one_run(series: np.ndarray, seed: int) -> ad.AnnData:
-    half = np.where(np.arange(len(series)) < len(series) // 2, "A", "B")
-    return random_segments(dn.datasets.from_parcels([series], conditions=[half]), seed)
+def labelled_run(series: np.ndarray, stretch: int, seed: int) -> ad.AnnData:
+    """Label stretches of a run at random: nothing differs but time."""
+    number = np.arange(len(series)) // stretch
+    labels = np.random.default_rng(seed).permutation(np.arange(number.max() + 1) % 2)
+    return dn.datasets.from_parcels([series], conditions=[np.where(labels[number] == 1, "B", "A")])
 
 
-def rates(adata: ad.AnnData, sample_key: str | None) -> list[tuple[float, float]]:
-    """For every column, the share of parcels with a raw and with an adjusted p-value of .05 at most."""
-    dn.tl.scorecard(adata, "condition", sample_key=sample_key)
-    found = dn.get.scorecard(adata)
-    return [tuple(float((found[f"{kind}_{p}"] <= LEVEL).mean()) for p in ("pval", "pval_adj")) for kind in KINDS]
+def scored(adata: ad.AnnData, sample_key: str | None) -> tuple[np.ndarray, bool]:
+    """Raw and adjusted p-values (kinds × parcels × 2), and whether the call warned that stretches are too few."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dn.tl.scorecard(adata, "condition", sample_key=sample_key)
+    found = dn.get.scorecard(adata).loc[adata.var_names]
+    values = np.array([[found[f"{kind}_{p}"] for p in ("pval", "pval_adj")] for kind in KINDS])
+    return values.transpose(0, 2, 1), any("drifts with time" in str(w.message) for w in caught)
+
+
+def level_of(runs: Sequence[np.ndarray], unit: str, stretch: int, seeds: int) -> list[list[object]]:
+    found, warned, refused = [], 0, 0
+    for number, seed in product(range(len(runs)), range(seeds)):
+        adata = labelled_run(runs[number], stretch, 1000 * number + seed)
+        try:
+            adata = with_blocks(adata) if unit == "blocks" else adata
+        except ValueError:  # too few blocks
+            refused += 1
+            continue
+        values, is_warned = scored(adata, "block" if unit == "blocks" else None)
+        found.append((values <= LEVEL).mean(axis=1))
+        warned += is_warned
+    if not found:
+        return []
+    rows = []
+    for kind, (raw, called) in zip(KINDS, np.array(found).transpose(1, 2, 0), strict=True):
+        counts = [f"{(called > 0).sum()} of {len(called)}", called.mean(), called.max(), warned, refused]
+        rows.append([unit, stretch, kind, raw.mean(), *counts])
+    return rows
+
+
+def power_of(runs: Sequence[np.ndarray], share: float) -> list[object]:
+    """Share of the parcels that share a signal, and of the others, whose connectivity is called."""
+    found = []
+    for number, run in enumerate(runs):
+        adata = with_blocks(with_shared_signal(labelled_run(run, STRETCHES[1], 5000 + number), "B", share, number))
+        called = scored(adata, "block")[0][KINDS.index("connectivity"), :, 1] <= LEVEL
+        planted = adata.var["planted"].to_numpy()
+        found.append([called[planted].mean(), called[~planted].mean(), called[planted].any()])
+    planted, others, some = np.array(found).T
+    return [share, len(runs), planted.mean(), others.mean(), f"{int(some.sum())} of {len(runs)}"]
 
 
 def report(seeds: int, *, quick: bool = False) -> None:
-    """Share of parcels with a small p-value, with frames and with blocks as units."""
-    runs = new_resting_runs()[: 2 if quick else None]
-    found: dict[str, list[list[tuple[float, float]]]] = {"frames": [], "blocks": []}
-    for number, series in enumerate(runs):
-        for seed in range(seeds):
-            adata = one_run(series, 1000 * number + seed)
-            found["frames"].append(rates(adata, None))
-            found["blocks"].append(rates(with_blocks(adata), "block"))
-    rows = []
-    for unit, each in found.items():
-        values = np.array(each)  # analyses × columns × (raw, adjusted)
-        for column, kind in enumerate(KINDS):
-            raw, called = values[:, column].T
-            rows.append([unit, kind, len(each), raw.mean(), (called > 0).mean(), called.mean(), called.max()])
-    head = ["unit", "column", "analyses", "raw p ≤ .05", "analyses with any call", "parcels called", "at most"]
-    table(f"{len(runs)} resting runs, random labels of segments", head, rows)
+    """Share of parcels with a small p-value, with frames and with blocks as units; planted signals."""
+    few = 2 if quick else None
+    runs, regional = new_resting_runs()[:few], regional_resting_runs()[:few]
+    head = ["unit", "frames of one label", "column", "raw p ≤ .05", "analyses with any call"]
+    head += ["parcels called", "at most", "warned", "refused"]
+    rows = level_of(runs, "frames", STRETCHES[1], 1)
+    rows += [row for stretch in STRETCHES for row in level_of(runs, "blocks", stretch, seeds)]
+    table(f"{len(runs)} resting runs, random labels of stretches", head, rows)
+    rows = [row for stretch in STRETCHES for row in level_of(regional, "blocks", stretch, 2 * seeds)]
+    table(f"{len(regional)} resting runs with 94 regions, random labels of stretches", head, rows)
+    head = ["share of variance", "runs", "planted parcels called", "others called", "runs with a planted one"]
+    table("25 parcels of 360 share a signal in one condition", head, [power_of(runs, share) for share in SHARES])

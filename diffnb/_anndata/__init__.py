@@ -14,7 +14,7 @@ from .locks import locks_of
 from .ownership import refuse_foreign
 from .params import ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
-from .series import row_autocorrelation, warn_of_series
+from .series import TIME_BLOCKS, row_autocorrelation, series_of_blocks, warn_of_series, warn_of_stretches
 from .slots import Change, change_slots
 from .units import warn_of_units
 from .write import Results, add, set_obs_column, set_var_column, store
@@ -22,6 +22,7 @@ from .write import Results, add, set_obs_column, set_var_column, store
 __all__ = [
     "MATCHED",
     "MIN_OBS_PER_CONDITION",
+    "TIME_BLOCKS",
     "Change",
     "Pulled",
     "PulledAll",
@@ -50,11 +51,13 @@ __all__ = [
     "refuse_foreign",
     "replayed",
     "row_autocorrelation",
+    "series_of_blocks",
     "set_obs_column",
     "set_var_column",
     "store",
     "totals_of",
     "warn_of_depth",
     "warn_of_series",
+    "warn_of_stretches",
     "warn_of_units",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,13 @@ from anndata import AnnData
 from .. import _logging as log
 from ..core.arrays.ops import dense64
 from ..core.stats.autocorrelation import Autocorrelation, autocorrelation, without_levels
+from ..core.stats.block_layout import BlockLayout
+from ..core.stats.stretches import stretches_of_rows
 from ..core.typing import Floats, Ints, Matrix
 from .read import Pulled
 
+#: entry of `uns` that `pp.time_blocks` writes
+TIME_BLOCKS = "time_blocks"
 #: features and rows that are read; rows in a few long runs, as only neighbours say anything
 MAX_FEATURES_READ = 200
 MAX_ROWS_PER_RUN = 1024
@@ -36,6 +41,44 @@ def warn_of_series(adata: AnnData, data: Pulled, groupby: str) -> None:
         f" series, use subjects or blocks as units: sample_key='subject', or dn.pp.time_blocks(adata, {groupby!r}) and"
         " then sample_key='block'. If independent observations were only sorted, ignore this."
     )
+
+
+def warn_of_stretches(adata: AnnData, data: Pulled, groupby: str, sample_key: str | None) -> None:
+    """Warn where blocks of a recording are units but its conditions hardly alternate."""
+    found = series_of_blocks(adata, groupby, sample_key)
+    if found is None:
+        return
+    for i, j in combinations(range(len(data.groups)), 2):
+        rows = np.concatenate([data.rows[i], data.rows[j]])
+        first = np.unique(np.concatenate([data.samples[i], data.samples[j]]), return_index=True)[1]
+        labels = (first < len(data.rows[i])).astype(np.int64)
+        if BlockLayout.of(labels, *(codes[rows[first]] for codes in found)).confounded:
+            log.warn(
+                f"{data.groups[i]!r} and {data.groups[j]!r} are in so few stretches of the recording that whatever"
+                " drifts with time differs between them as well, and connectivity is called more often than p-values"
+                " say. Alternate the conditions, at least four times each, or compare subjects with sample_key."
+            )
+
+
+def series_of_blocks(adata: AnnData, groupby: str, sample_key: str | None) -> tuple[Ints, Ints] | None:
+    """Codes of the series and of the stretch of every row where `sample_key` holds blocks of `pp.time_blocks`.
+
+    A series is the subject or run that `pp.time_blocks` was given, all rows if none.
+    """
+    found = adata.uns.get(TIME_BLOCKS)
+    if sample_key is None or not isinstance(found, Mapping):
+        return None
+    if sample_key not in [str(c) for c in np.atleast_1d(found.get("columns", []))]:
+        return None
+    column = str(found.get("sample_key", ""))
+    series = _codes(adata, column) if column in adata.obs else np.zeros(adata.n_obs, dtype=np.int64)
+    condition = _codes(adata, groupby)
+    by_condition = series * (condition.max() + 1) + condition
+    return series, stretches_of_rows(by_condition, _codes(adata, sample_key))
+
+
+def _codes(adata: AnnData, column: str) -> Ints:
+    return np.asarray(pd.factorize(adata.obs[column])[0] + 1, dtype=np.int64)  # 0 is a missing value
 
 
 def row_autocorrelation(matrices: Sequence[Matrix], /) -> Autocorrelation:

@@ -12,11 +12,10 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Change, all_rows, change_slots, guarded, row_autocorrelation
+from .._anndata import TIME_BLOCKS, Change, all_rows, change_slots, guarded, row_autocorrelation
 
+Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Strings: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
-#: entry of `uns`
-TIME_BLOCKS = "time_blocks"
 #: a block is this many times as long as the frames that count as one: correlations between features fluctuate more
 #: slowly than features do
 CORRELATION_TIMES_PER_BLOCK = 10
@@ -58,8 +57,9 @@ def time_blocks(
     layer
         Layer from which the autocorrelation is computed; `adata.X` by default.
     length
-        Frames in a block, about; the last ones of a series are shared out among its blocks. `"auto"`: ten times the
-        number of frames that count as one, by the autocorrelation, and 20 at least.
+        Frames in a block, at least; those left over are shared out among blocks. A block begins and ends where the
+        condition does, unless it holds several short periods of one condition. `"auto"`: ten times the number of frames
+        that count as one, by the autocorrelation, and 20 at least.
     key_added
         Column of `adata.obs` that is written.
     overwrite
@@ -70,7 +70,8 @@ def time_blocks(
     Returns
     -------
     `None`, or the copy. `adata.obs[key_added]` holds the name of each frame's block, as a category, and
-    `adata.uns["time_blocks"]` the length, the lag-1 correlation and the number of frames that count as one.
+    `adata.uns["time_blocks"]` the length, the lag-1 correlation, the number of frames that count as one and
+    `sample_key`.
 
     References
     ----------
@@ -93,12 +94,13 @@ def time_blocks(
     per_block = _length(length, found.time)
     blocks = np.empty(adata.n_obs, dtype=object)
     for name, rows in zip(levels, series, strict=True):
-        blocks[rows] = _numbered(str(name), len(rows), per_block)
+        blocks[rows] = _numbered(str(name), rows, per_block)
     _check_counts(adata, groupby, blocks, length, per_block)
     adata = adata.copy() if copy else adata
     record = {
         "key": key_added,
         "columns": np.array(columns, dtype=object),
+        "sample_key": sample_key or "",
         "length": per_block,
         "lag_1": found.lag_1,
         "correlation_time": found.time,
@@ -146,12 +148,29 @@ def _length(length: int | Literal["auto"], time: float) -> int:
     return given or max(MIN_ROWS_PER_BLOCK, ceil(CORRELATION_TIMES_PER_BLOCK * time))
 
 
-def _numbered(name: str, n_frames: int, length: int) -> list[str]:
-    """Name the block of every frame of a series; blocks differ in length by one frame at most."""
-    count = max(1, n_frames // length)
-    numbers = np.arange(n_frames) * count // n_frames + 1
-    digits = len(str(count))
-    return [f"{name}_{number:0{digits}d}" for number in numbers]
+def _numbered(name: str, rows: Ints, length: int) -> list[str]:
+    """Name the block of every frame of a series."""
+    counts = [max(1, n // length) for n in _stretches(rows, length)]
+    digits = len(str(sum(counts)))
+    parts = []
+    for start, count, n in zip(np.cumsum([0, *counts[:-1]]), counts, _stretches(rows, length), strict=True):
+        # blocks of a stretch differ in length by one frame at most
+        parts.append(start + np.arange(n) * count // n + 1)
+    return [f"{name}_{number:0{digits}d}" for number in np.concatenate(parts)]
+
+
+def _stretches(rows: Ints, length: int) -> list[int]:
+    """Lengths of consecutive stretches: frames that follow each other, joined until a block is full."""
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
+    lengths = [0]
+    for run in runs:
+        if lengths[-1] >= length:
+            lengths.append(0)
+        lengths[-1] += len(run)
+    if len(lengths) > 1 and lengths[-1] < length:
+        last = lengths.pop()
+        lengths[-1] += last
+    return lengths
 
 
 def _check_counts(

@@ -21,6 +21,7 @@ from .._anndata import (
     store,
     warn_of_depth,
     warn_of_series,
+    warn_of_stretches,
     warn_of_units,
 )
 from .._keys import DiscKeys
@@ -197,6 +198,7 @@ def disc(
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
+    warn_of_stretches(adata, data, groupby, sample_key)
     if sample_key is not None:
         _check_samples(data, sample_key)
     options = disc_options(given, data.groups, data.n_features)

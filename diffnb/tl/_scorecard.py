@@ -20,9 +20,11 @@ from .._anndata import (
     guarded,
     pull,
     pull_counts,
+    series_of_blocks,
     store,
     warn_of_depth,
     warn_of_series,
+    warn_of_stretches,
     warn_of_units,
 )
 from .._keys import ScorecardKeys
@@ -39,6 +41,7 @@ from ..core.scorecard import (
     fit_scorecard,
     smallest_pvalue,
 )
+from ..core.typing import Ints
 from ._docs import documented_tool
 from ._pairs import known_condition
 
@@ -97,7 +100,10 @@ def scorecard(
         with the earlier.
     sample_key
         ... Samples are the units then: Welch's t of sample means and of log-spreads, and F ratios between samples
-        for quantile functions and for Fisher z. Samples with both conditions are compared with themselves.
+        for quantile functions and for Fisher z. Samples with both conditions are compared with themselves. Where
+        samples are blocks made by :func:`diffnb.pp.time_blocks`, the null distribution of connectivity comes from 99
+        permutations of labels between the stretches of time in which the condition stays the same, within subjects or
+        runs that have both.
     covariates
         ... Slopes are those within each condition, and conditions are compared at the mean covariates of both. The
         distribution is adjusted at every value instead, so that ties such as zeros stay ties. With `sample_key`,
@@ -110,7 +116,7 @@ def scorecard(
         no more than counting noise in a condition have no connectivity.
     mask_var
     random_state
-        ... It changes nothing here: nothing is drawn at random that the data do not decide.
+        ... It draws the permutations of blocks; elsewhere nothing is drawn at random that the data do not decide.
     n_jobs
     key_added
     overwrite
@@ -141,7 +147,7 @@ def scorecard(
     call = bound(scorecard, locals())
     validate.flags(copy=copy)
     n_jobs = validate.jobs(n_jobs)
-    validate.seed(random_state)  # of no effect: the answer follows from the data
+    random_state = validate.seed(random_state)
     against = known_condition(adata, groupby, "reference", reference)
     chosen = _with_reference(groups, against)
     data = pull(
@@ -159,9 +165,11 @@ def scorecard(
     warn_of_depth(adata, data, groupby)
     if sample_key is None:
         warn_of_series(adata, data, groupby)
+    warn_of_stretches(adata, data, groupby, sample_key)
     pairs = _pairs(data.groups, against)
-    designs = [_samples(data, sample_key, pair) for pair in pairs]
-    cards = _compare(data, raw, pairs, designs, n_jobs)
+    series = series_of_blocks(adata, groupby, sample_key)
+    designs = [_samples(data, sample_key, pair, series) for pair in pairs]
+    cards = _compare(data, raw, pairs, designs, random_state, n_jobs)
     _log_permuted(data, pairs, cards)
     if raw is not None:
         _log_masked(cards)
@@ -184,7 +192,9 @@ def _pairs(groups: list[str], reference: str | None) -> list[tuple[int, int]]:
     return [(i, other) for i in range(len(groups)) if i != other]
 
 
-def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Design | None:
+def _samples(
+    data: Pulled, sample_key: str | None, pair: tuple[int, int], series: tuple[Ints, Ints] | None
+) -> Design | None:
     if sample_key is None:
         return None
     codes = [data.samples[i] for i in pair]
@@ -206,7 +216,14 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
             f" and are excluded from the comparison of {names}."
         )
     log.info(f"scorecard of {names}: {n_used} samples, {'each in both' if found.paired else 'each in one'}")
-    return found
+    return found if series is None else _of_blocks(found, data, pair, series)
+
+
+def _of_blocks(samples: Design, data: Pulled, pair: tuple[int, int], series: tuple[Ints, Ints]) -> Design:
+    """Let labels be exchanged between stretches of the recording."""
+    first, second = (data.rows[i] for i in pair)
+    of_series, of_stretches = ((codes[first], codes[second]) for codes in series)
+    return samples.with_blocks(of_series, of_stretches)
 
 
 def _compare(
@@ -214,6 +231,7 @@ def _compare(
     counts: Sequence[Counts] | None,
     pairs: Sequence[tuple[int, int]],
     designs: Sequence[Design | None],
+    seed: int,
     n_jobs: int | None,
 ) -> list[ScorecardFit]:
     few = [g for g, x in zip(data.groups, data.matrices, strict=True) if x.shape[0] < MIN_OBS_FOR_CONNECTIVITY]
@@ -227,6 +245,7 @@ def _compare(
             samples=samples,
             covariates=(data.covariates[i], data.covariates[j]) if data.covariates else None,
             counts=None if counts is None else (counts[i], counts[j]),
+            seed=seed,
             n_jobs=n_jobs,
         )
         for (i, j), samples in each

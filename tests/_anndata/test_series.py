@@ -35,8 +35,16 @@ def test_frames_as_units_are_reported_with_the_remedy(series, tool):
 
 @pytest.mark.parametrize("tool", [dn.tl.disc, dn.tl.scorecard])
 def test_blocks_as_units_are_not(series, tool):
-    dn.pp.time_blocks(series, "condition")
+    series.obs["condition"] = np.tile(np.repeat(["task", "rest"], 40), 5)
+    dn.pp.time_blocks(series, "condition", length=40)
     tool(series, "condition", sample_key="block")
+
+
+@pytest.mark.parametrize("tool", [dn.tl.disc, dn.tl.scorecard])
+def test_conditions_that_hardly_alternate_are_warned_of(series, tool):
+    dn.pp.time_blocks(series, "condition")
+    with pytest.warns(UserWarning, match="few stretches of the recording"):
+        tool(series, "condition", sample_key="block")
 
 
 def test_frames_in_random_order_are_not(series, rng):

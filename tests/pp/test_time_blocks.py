@@ -44,8 +44,20 @@ def test_frames_at_the_end_are_shared_out(recording):
     assert set(recording.obs["block"].value_counts()) == {40}
 
 
+def test_a_block_ends_where_the_condition_does_if_it_is_full(recording):
+    recording.obs["condition"] = np.tile(np.repeat(["rest", "task"], 40), 6)
+    dn.pp.time_blocks(recording, "condition", length=35)
+    assert set(recording.obs["block"].value_counts()) == {40}
+
+
+def test_short_periods_of_one_condition_share_a_block(recording):
+    recording.obs["condition"] = np.tile(np.repeat(["rest", "task"], 10), 24)
+    dn.pp.time_blocks(recording, "condition", length=25)
+    assert set(recording.obs["block"].value_counts()) == {30}
+
+
 def test_a_recording_that_is_too_short_is_refused(recording):
-    with pytest.raises(ValueError, match=r"blocks of 70 frames, of which condition 'rest' has 3; at least 4"):
+    with pytest.raises(ValueError, match=r"blocks of 70 frames, of which condition 'rest' has 2; at least 4"):
         dn.pp.time_blocks(recording, "condition", length=70)
     with pytest.raises(ValueError, match=r"of which there are 2; at least 4"):
         dn.pp.time_blocks(recording, length=200)
@@ -90,7 +102,8 @@ def test_blocks_keep_the_level_that_frames_do_not():
             dn.tl.scorecard(adata, "half")
         called["frames"].append((dn.get.scorecard(adata)["connectivity_pval_adj"] < 0.05).mean())
         dn.pp.time_blocks(adata, "half")
-        dn.tl.scorecard(adata, "half", sample_key="block")
+        with pytest.warns(UserWarning, match="drifts"):
+            dn.tl.scorecard(adata, "half", sample_key="block")
         called["blocks"].append((dn.get.scorecard(adata)["connectivity_pval_adj"] < 0.05).mean())
     assert np.mean(called["frames"]) > 0.5
     assert np.mean(called["blocks"]) < 0.05

@@ -19,6 +19,7 @@ from ..arrays.ops import dense64, take_columns
 from ..arrays.residuals import design_rank
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
+from ..stats.block_layout import BlockLayout
 from ..stats.tails import f_pvalues
 from ..typing import Floats, Ints, Matrix
 from .columnwise import map_column_blocks, with_fast_columns
@@ -45,11 +46,23 @@ class Design:
     paired: bool
     #: per stratum (see `_Strata`), samples × columns: covariates of samples, or their differences within pairs
     covariates: tuple[Floats, ...] = ()
+    #: where samples are blocks of a series
+    blocks: BlockLayout | None = None
 
     @property
     def sizes(self) -> tuple[int, int]:
         """Number of samples in each condition."""
         return len(self.group), len(self.reference)
+
+    def with_blocks(self, series: tuple[Ints, Ints], stretches: tuple[Ints, Ints], /) -> Design:
+        """Declare samples to be blocks of series, with codes of the series and the stretch of every observation."""
+
+        def of_blocks(codes: tuple[Ints, Ints]) -> Ints:
+            both = zip(codes, (self.group, self.reference), strict=True)
+            return np.array([own[rows[0]] for own, samples in both for rows in samples])
+
+        labels = np.repeat([1, 0], self.sizes)
+        return replace(self, blocks=BlockLayout.of(labels, of_blocks(series), of_blocks(stretches)))
 
     def with_covariates(self, group: Floats, reference: Floats, /) -> Design:
         """Adjust comparisons for covariates (observations × columns) that are constant within samples.

@@ -15,6 +15,7 @@ from ..runtime.threads import thread_limits
 from ..stats.pvalues import adjusted
 from ..typing import Floats, Ints, Matrix
 from .adjusted_marginal import AdjustedComparison
+from .block_connectivity import connectivity_test_by_block
 from .by_sample import Design, connectivity_test_by_sample, design, marginal_tests_by_sample
 from .columnwise import with_fast_columns
 from .connectivity import connectivity_test
@@ -66,13 +67,15 @@ def fit_scorecard(
     samples: tuple[Ints, Ints] | Design | None = None,
     covariates: tuple[Floats, Floats] | None = None,
     counts: BothCounts | None = None,
+    seed: int = 0,
     n_jobs: int | None = None,
 ) -> ScorecardFit:
     """Compare all features of two conditions.
 
     `samples` are the samples of the rows of both conditions, as codes or as a design; they are the units then.
     `covariates` (observations × columns of both conditions) are taken out within each condition. From `counts`, raw
-    ones of the same observations and features, connectivity is corrected for counting noise and depth.
+    ones of the same observations and features, connectivity is corrected for counting noise and depth. Where samples
+    are blocks of a series (`Design.with_blocks`), `seed` draws the permutations of their labels.
     """
     with thread_limits(group.shape[1], n_jobs):
         if samples is None:
@@ -80,7 +83,7 @@ def fit_scorecard(
         units = samples if isinstance(samples, Design) else design(*samples)
         if covariates is not None:
             group, reference, units = _without_covariates(group, reference, units, covariates)
-        return _compare_samples(group, reference, units, counts, n_jobs)
+        return _compare_samples(group, reference, units, counts, seed, n_jobs)
 
 
 def _compare_observations(
@@ -133,13 +136,15 @@ def _sample_of_rows(rows: Sequence[Ints], n_obs: int) -> Ints:
 
 
 def _compare_samples(
-    group: Matrix, reference: Matrix, units: Design, counts: BothCounts | None, n_jobs: int | None
+    group: Matrix, reference: Matrix, units: Design, counts: BothCounts | None, seed: int, n_jobs: int | None
 ) -> ScorecardFit:
     marginal = marginal_tests_by_sample(group, reference, units, n_jobs=n_jobs)
-    if counts is None:
-        connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
-    else:
+    if counts is not None:
         connected = connectivity_test_of_counts_by_sample(*counts, units, n_jobs=n_jobs)
+    elif units.blocks is not None and not units.paired and not units.covariates:
+        connected = connectivity_test_by_block(group, reference, units, units.blocks, seed=seed, n_jobs=n_jobs)
+    else:
+        connected = connectivity_test_by_sample(group, reference, units, n_jobs=n_jobs)
     return _card(marginal, connected, ScorecardSettings(units.sizes, units.paired, n_folds=0, permuted=False))
 
 

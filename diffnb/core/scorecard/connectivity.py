@@ -116,7 +116,7 @@ def compare_over_folds(
     null = np.concatenate([excess[:, 1:].reshape(len(excess), -1) for excess in draws], axis=1)
     mean, deviation = null.mean(axis=1), null.std(axis=1)
     deviation[deviation == 0] = 1.0
-    observed, null = (_combined_levels(*((x.T - mean) / deviation).T) for x in (observed, null))
+    observed, null = (combined_levels(*((x.T - mean) / deviation).T) for x in (observed, null))
     return (observed - null.mean()) / (null.std() or 1.0), null_sample_pvalues(observed, null)
 
 
@@ -127,7 +127,8 @@ def _n_fold_draws(n_features: int, n_folds: int) -> int:
     return min(MAX_FOLD_DRAWS, -(-MIN_NULL_VALUES // values_per_draw))
 
 
-def _combined_levels(high: Floats, low: Floats) -> Floats:
+def combined_levels(high: Floats, low: Floats, /) -> Floats:
+    """Add to the excess over the higher level that over the lower one, as far as it is above chance."""
     return np.asarray(high + np.maximum(low - MIN_BROAD_EXCESS_SD, 0.0))
 
 
@@ -150,7 +151,7 @@ def _excess(folds: Sequence[AnyGroups], n_jobs: int | None) -> Floats:
             threshold[np.tril_indices(len(threshold))] = np.inf
         to_rows, to_columns = (np.empty((len(levels), 1 + len(pairs), size)) for size in threshold.shape)
         for number, (i, j, combine) in enumerate([(0, 0, np.subtract), *pairs]):
-            sums = _excess_of_features(combine(first[i], second[j]), threshold, levels)
+            sums = excess_of_features(combine(first[i], second[j]), threshold, levels)
             to_rows[:, number], to_columns[:, number] = sums
         return to_rows, to_columns
 
@@ -173,7 +174,7 @@ def _contrast_variance(contrasts: Sequence[Floats], prior: float, df: float, sha
     return variance
 
 
-def _excess_of_features(difference: Floats, threshold: Floats, levels: Floats) -> tuple[Floats, Floats]:
+def excess_of_features(difference: Floats, threshold: Floats, levels: Floats, /) -> tuple[Floats, Floats]:
     """Sum over rows and over columns how far t² of the pairs exceeds the levels.
 
     `threshold` is the squared difference at the lowest level, the last.
