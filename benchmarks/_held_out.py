@@ -40,6 +40,13 @@ def scene(name: str) -> tuple[np.ndarray, np.ndarray]:
     return found["data"].astype(float), found["map"].astype(bool)
 
 
+def microarray_set(name: str) -> tuple[ad.AnnData, np.ndarray]:
+    """Expression of patients with classes, from a public collection of microarray studies."""
+    found = np.load(more_data_file("microarray", f"{name}.npz"))
+    x = found["x"].astype(float)
+    return ad.AnnData(x[:, x.std(axis=0) > 0]), found["y"]
+
+
 def labelled_set(name: str) -> tuple[ad.AnnData, np.ndarray]:
     """At most 400 observations with classes, from a public collection for feature selection."""
     found = loadmat(more_data_file("fs", f"{name}.mat"))

@@ -209,7 +209,8 @@ def report_power(seeds: int) -> None:
 def report(seeds: int) -> None:
     """All tables, each with its null."""
     warnings.simplefilter("ignore")
-    report_replication(seeds)
-    report_power(seeds)
+    # the quick ones first: what is finished is kept
     report_frames(seeds)
     report_blocks_in_disc(seeds)
+    report_replication(seeds)
+    report_power(seeds)
