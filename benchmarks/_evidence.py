@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -175,16 +175,21 @@ def counts(found: Mapping[str, Mapping[str, Any]]) -> str:
     return "\n" + "\n".join(_tools.markdown_rows(head, rows)) + "\n\n"
 
 
-def table(found: Iterable[Mapping[str, Any]]) -> str:
-    """Table of the items of a method."""
-    head = ["item", "claim", "paper", "authors' code", "diffnb: median (range over seeds)", "verdict, and its rule"]
-    rows = []
+def table(found: Sequence[Mapping[str, Any]]) -> str:
+    """Table of the verdicts of a method, and below it what stands behind each."""
+    rows = [[f"`{one['name']}`", one["claim"].replace("|", "\\|"), one["verdict"]] for one in found]
+    lines = [*_tools.markdown_rows(["item", "claim", "verdict"], rows), ""]
     for one in found:
-        judged_by = f"**{one['verdict']}**: {one['rule']}." + (f" {one['differs']}" if one["differs"] else "")
-        measured = shown(one["values"])
-        cells = [f"`{one['name']}`", one["claim"], one["paper"], one["authors"] or "not run", measured, judged_by]
-        rows.append([cell.replace("|", "\\|") for cell in cells])
-    return "\n" + "\n".join(_tools.markdown_rows(head, rows)) + "\n\n"
+        lines += [f"**`{one['name']}`**: {one['verdict']}.", ""]
+        parts = {
+            "Paper": one["paper"],
+            "Authors' code": one["authors"],
+            "diffnb, median (range over seeds)": shown(one["values"]),
+            "Rule": one["rule"],
+            "What differs": one["differs"].rstrip("."),
+        }
+        lines += [f"- {name}: {text}." for name, text in parts.items() if text] + [""]
+    return "\n" + "\n".join(lines) + "\n"
 
 
 def filled(text: str, folder: Path = RESULTS) -> str:
