@@ -125,8 +125,8 @@ def _excess(levels: Sequence[RowGroups], slopes: Floats, n_folds: int, n_jobs: i
         variance *= thresholds[-1]
         if diagonal:
             variance[np.tril_indices(len(variance))] = np.inf
-        sizes = int(variance.shape[0]), int(variance.shape[1])
-        to_rows, to_columns = (np.empty((len(thresholds), len(patterns), size)) for size in sizes)
+        shape = len(thresholds), len(patterns)
+        to_rows, to_columns = np.empty((*shape, len(variance))), np.empty((*shape, len(variance.T)))
         for number, pattern in enumerate(patterns):
             slope = _weighted(of_levels, slopes, pattern)
             to_rows[:, number], to_columns[:, number] = excess_of_features(slope, variance, thresholds)
