@@ -255,7 +255,10 @@ def _draw_kind_counts(ax: Axes, table: pd.DataFrame) -> None:
 
 
 def _pair_title(table: pd.DataFrame) -> str:
-    return f"{label_text(table['group'].iloc[0])} vs {label_text(table['reference'].iloc[0])}" if len(table) else ""
+    if not len(table):
+        return ""
+    group, reference = (label_text(table[name].iloc[0]) for name in ("group", "reference"))
+    return f"trend with {group}" if "slope" in table.columns else f"{group} vs {reference}"
 
 
 def _legend_entries() -> list[Entry]:
