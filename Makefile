@@ -23,13 +23,14 @@ VIEWS := $(shell find diffnb/panels/static -type f)
 unit quick fuzz: export OMP_NUM_THREADS = 1
 unit quick fuzz: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: help python lab test test-lowest quick fuzz pre-commit lint types unit bundle extension browser notebooks docs clean
+.PHONY: help python lab test test-lowest quick fuzz evidence pre-commit lint types unit bundle extension browser notebooks docs clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
 	@echo "make quick  set up, then run ruff, mypy and the fast tests in Python: for use while working"
 	@echo "make test   set up, then run ruff, mypy, the tests in Python, TypeScript and a browser, and the notebooks"
 	@echo "make fuzz   set up, then try 10,000 random inputs on all tools (make INPUTS=1000 fuzz: fewer)"
+	@echo "make evidence  set up, then measure every item of the papers and write their page (ITEMS=disc: of one method)"
 	@echo "make test PYTHON=python3.13  the same with another Python, in an environment of its own"
 	@echo "make test-lowest  set up the lowest versions that pyproject.toml allows, in .venv-lowest, and run the tests in Python"
 	@echo "make docs   set up, then build the documentation into docs/_build/html"
@@ -76,6 +77,12 @@ test-lowest: | python
 	$(LOWEST)/bin/python -m pip install --disable-pip-version-check -q --upgrade pip
 	$(LOWEST)/bin/python -m pip install --disable-pip-version-check -q -c $(LOWEST)/constraints.txt -e '.[test]'
 	$(LOWEST)/bin/python -m pytest -n $(JOBS) --dist loadfile tests --ignore=tests/browser
+
+# every item of the papers, measured, and the page of the docs that shows them: an hour or two
+evidence: export OMP_NUM_THREADS = 1
+evidence: export OPENBLAS_NUM_THREADS = 1
+evidence: $(VENV)/.test
+	$(BIN)/python benchmarks/evidence.py $(ITEMS)
 
 pre-commit: $(VENV)/.test
 	$(BIN)/pre-commit install

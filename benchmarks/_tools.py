@@ -43,6 +43,11 @@ def _existing(path: Path, variable: str) -> Path:
     return path
 
 
+def is_missing_data(error: Exception) -> bool:
+    """Return whether a file was not there that would be in one of the folders of real data."""
+    return isinstance(error, FileNotFoundError) and any(str(folder) in str(error) for folder in (DATA, MORE_DATA))
+
+
 def interleaved(tasks: dict[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
     """Median seconds of each task, run in turn so that a noisy moment hits all of them."""
     times: dict[str, list[float]] = {name: [] for name in tasks}

@@ -17,6 +17,7 @@ from diffnb.core.disc import DiscOptions, FeatureGraphOptions, fit_disc, permuta
 from diffnb.core.runtime.threads import thread_limits
 
 N_OBS, N_FEATURES, GROUP = 60, 40, 10
+LEVEL = 0.05
 
 
 def nothing(rng):
@@ -77,7 +78,7 @@ def p_values(make, null, seed, n_permutations):
 
 def rejection(make, null, replicates, n_permutations):
     found = Parallel(n_jobs=2)(delayed(p_values)(make, null, seed, n_permutations) for seed in range(replicates))
-    return (np.array(found) <= 0.05).mean(axis=0)
+    return (np.array(found) <= LEVEL).mean(axis=0)
 
 
 if __name__ == "__main__":

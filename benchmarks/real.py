@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import _record
-from _tools import DATA, MORE_DATA, Missing
+from _tools import Missing, is_missing_data
 
 HELPERS = ("cells", "data")
 PARTS = sorted(
@@ -56,11 +56,6 @@ def run(part: str, seeds: int, *, quick: bool) -> str:
         traceback.print_exc()
         return "failed"
     return f"{len(tables)} tables in {minutes()} min"
-
-
-def is_missing_data(error: Exception) -> bool:
-    """Return whether a file was not there that would be in one of the folders of real data."""
-    return isinstance(error, FileNotFoundError) and any(str(folder) in str(error) for folder in (DATA, MORE_DATA))
 
 
 def main() -> None:

@@ -236,6 +236,10 @@ class ScorecardKeys(Keys):
         names = [f"{kind}_{value}" for kind in kinds for value in ("stat", "pval", "pval_adj")]
         return {name: f"{prefix}_{name}" for name in [*names, "kind"]}
 
+    def slopes(self, prefix: str) -> dict[str, str]:
+        """Name the columns of `varm` with the slope of the mean in a trend."""
+        return {name: f"{prefix}_mean_{name}" for name in ("slope", "slope_low", "slope_high")}
+
 
 @dataclass(frozen=True, slots=True)
 class SpardaKeys(Keys):

@@ -6,6 +6,7 @@ between pages, or to links to the repository where the site has no such page.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import tomllib
@@ -163,6 +164,27 @@ def function_pages() -> Iterator[Path]:
             head = f"{title}\n{'=' * len(title)}\n\n.. currentmodule:: diffnb.{subpackage}\n\n"
             documented = CLASS if isinstance(getattr(module, name), type) else FUNCTION
             yield write(DOCS / API / "generated" / f"diffnb.{title}.rst", head + documented.format(name=name))
+
+
+def function_tables() -> str:
+    """Return a table of every subpackage: its functions, and the first sentence of what each says of itself."""
+    import diffnb
+
+    tables = []
+    for subpackage in SUBPACKAGES:
+        module = getattr(diffnb, subpackage)
+        lines = [f"## [dn.{subpackage}]({subpackage}.rst)", "", module.__doc__ or "", "", "| | |", "| --- | --- |"]
+        for name in module.__all__:
+            page = f"generated/diffnb.{subpackage}.{name}.rst"
+            lines.append(f"| [`{subpackage}.{name}`]({page}) | {first_sentence(getattr(module, name))} |")
+        tables.append("\n".join(lines))
+    return "\n\n".join(tables)
+
+
+def first_sentence(value: object) -> str:
+    """Return the first line of a docstring, as Markdown that a table can hold."""
+    line = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")
+    return re.sub(r":\w+:`~?(?:diffnb\.)?([^`]+)`", r"`\1`", line).replace("|", r"\|")
 
 
 def gather() -> None:

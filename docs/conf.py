@@ -129,6 +129,8 @@ def read(app, docname: str, source: list[str]) -> None:
         return
     source[0] = source[0].replace("<others>", "\n".join(_pages.unlisted(source[0], path.parent)))
     source[0] = _pages.with_site_links(source[0], path, path.relative_to(app.srcdir))
+    if "<functions>" in source[0]:
+        source[0] = source[0].replace("<functions>", _pages.function_tables())
 
 
 def panel(app, env, node, text):

@@ -23,7 +23,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 CELLS = "adata = dn.datasets.scrna(n_cells=400, n_genes=600, n_donors=8, n_mean=60, n_spread=60, module_size=30)"
 TOY = "adata = dn.datasets.newly_connected(n_obs=500)"
 PANELS = {
-    "explore": (CELLS, "explore(adata)", {}, "Conditions"),
+    "explore": (CELLS, "explore(adata)", {}, "Observations"),
     "disc": (TOY, "disc(adata)", {"permutations": "99"}, "Features"),
     "disc_significance": (TOY, "disc(adata)", {"permutations": "99"}, "Significance"),
     "sparda": ("adata = dn.datasets.nuisance_factor(n_obs=300, n_features=100)", "sparda(adata)", {}, "Projection"),
@@ -53,7 +53,7 @@ def take(lab: Lab, name: str) -> None:
         draw_around_the_right(lab, panel)
     for theme, called in THEMES.items():
         lab.theme(called)
-        lab.page.wait_for_timeout(4000)  # figures are drawn anew for the theme
+        lab.page.wait_for_timeout(4000)  # figures are drawn again for the theme
         path = ROOT / "images" / f"panel_{name}_{theme}.png"
         panel.screenshot(path=path)
         with Image.open(path) as taken:

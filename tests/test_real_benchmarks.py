@@ -81,7 +81,7 @@ def test_a_part_without_its_data_is_skipped_and_says_what_is_missing(real, run, 
     assert run(lambda seeds: tools.more_data_file("harmony", "cells.h5ad")) == (
         f"skipped: no {tmp_path / 'more' / 'harmony' / 'cells.h5ad'}; name the folder of the data in DIFFNB_MORE_DATA"
     )
-    monkeypatch.setattr(real, "DATA", tmp_path / "data")
+    monkeypatch.setattr(tools, "DATA", tmp_path / "data")
     assert run(lambda seeds: (tmp_path / "data" / "kang.h5ad").read_bytes()).startswith("skipped: [Errno 2]")
     assert not list(tmp_path.glob("*.json"))
 

@@ -90,14 +90,16 @@ def pull(
     min_obs: int = MIN_OBS_PER_CONDITION,
     min_seen: Callable[[int], int] | None = None,
     min_features: int = 1,
+    levels: pd.Categorical | None = None,
 ) -> Pulled:
     """Validate, and read one matrix per condition without constant and masked features.
 
+    `levels` take the place of conditions where `groupby` is a dose; covariates need not vary within each of them.
     `min_seen` says in how many observations of a condition, given their number, a feature has to be seen. Covariates
     are taken out of the matrices, or returned beside them with `residuals=False`.
     """
     validate.tables_in_memory(adata)
-    categories = validate.conditions(adata, groupby)
+    categories = validate.conditions(adata, groupby) if levels is None else levels
     chosen = validate.chosen_groups(categories, groupby, groups)
     rows = _rows_by_group(categories, chosen, groupby, min_obs)
     codes, sample_names = _sample_codes(adata, sample_key)
@@ -107,7 +109,10 @@ def pull(
     shown = [f"condition {group!r}" for group in chosen]
     names, samples = np.asarray(adata.var_names), [codes[r] for r in rows] if codes is not None else []
     found = read_covariates(adata, covariates, rows=rows, taken=(groupby, sample_key))
-    check_within_conditions(found, rows, shown)
+    if levels is None:
+        check_within_conditions(found, rows, shown)
+    else:
+        check_within_conditions(found, [np.concatenate(rows)], ["adata"])
     strata = read_strata(adata, permute_within, rows)
     if strata:
         check_strata(strata, samples, str(permute_within), sample_key)

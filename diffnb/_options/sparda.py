@@ -14,11 +14,15 @@ ALL: Literal["all"] = "all"
 
 def check_sparda(given: Any) -> None:
     """Refuse words that are not options, before any data is read."""
-    validate.flags(certificate=given.certificate)
+    validate.flags(certificate=given.certificate, tighten=given.tighten)
     if given.standardize is not None:
         validate.choice("standardize", given.standardize, STANDARDIZE)
     validate.choice("divergence", given.divergence, tuple(DIVERGENCES))
     validate.choice("solver", given.solver, SOLVERS)
+    penalty = validate.positive("penalty", given.penalty, zero=True)
+    if given.solver != "relax" and (penalty or not given.tighten):
+        name, value = ("tighten", False) if penalty == 0 else ("penalty", given.penalty)
+        raise ValueError(f"{name}={value!r} is about the relaxation; use solver='relax', or leave it out.")
     if given.certificate and given.divergence != "wasserstein2":
         raise ValueError(
             f"certificate=True bounds the squared Wasserstein distance, not divergence={given.divergence!r};"
@@ -44,6 +48,8 @@ def sparda_options(given: Any, n_features: int | Literal["auto", "all"], n_prese
         standardize=given.standardize,
         divergence=given.divergence,
         solver=given.solver,
+        penalty=float(given.penalty),
+        tighten=given.tighten,
         certificate=given.certificate,
         seed=validate.seed(given.random_state),
     )

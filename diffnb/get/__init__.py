@@ -32,6 +32,7 @@ from ._results import params, results
 from ._scorecard import scorecard
 from ._sparda import sparda, sparda_path, sparda_projection, sparda_summary
 from ._survival import survival, survival_groups, survival_tests
+from ._trend import trend
 
 __all__ = [
     "candidate_conditions",
@@ -83,4 +84,5 @@ __all__ = [
     "survival",
     "survival_groups",
     "survival_tests",
+    "trend",
 ]

@@ -20,6 +20,11 @@ def run_params(adata: AnnData, key: str) -> Mapping[str, Any]:
     """Return the stored arguments of `tl.disc`, or of `tl.scorecard` under the same key."""
     is_scorecard = holds(adata.uns.get(key), ScorecardKeys(key))
     params: Mapping[str, Any] = entry(adata, ScorecardKeys(key) if is_scorecard else DiscKeys(key))["params"]
+    if params.get("trend", False):
+        raise ValueError(
+            f"key={key!r} holds a trend, which compares no pairs of conditions. Read it with get.scorecard and"
+            " get.trend; for pairs and effects, call tl.scorecard on the levels to compare, under another key_added."
+        )
     return params
 
 

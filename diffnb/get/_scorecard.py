@@ -31,7 +31,9 @@ def scorecard(
     -------
     One row per feature (and pair of conditions), in the order of `adata.var_names`; columns `group`,
     `reference`, `stat`, `pval` and `pval_adj` of each of `mean`, `spread`, `distribution` and `connectivity`
-    (`mean_stat`, …), and `kind`. Excluded features are missing values.
+    (`mean_stat`, …), and `kind`. Excluded features are missing values. Of a trend, `group` is the dose, `reference`
+    is `"trend"`, and `slope` is the change of the mean for one unit of the dose, with its 95 % interval
+    (`slope_low`, `slope_high`).
 
     Examples
     --------
@@ -53,9 +55,9 @@ def scorecard(
             f"group={group!r} was not compared with reference={reference!r}; there are"
             f" {validate.quoted([f'{g} vs {r}' for g, r, _ in pairs])}."
         )
-    return stacked(
-        [
-            labelled(named(adata, keys, keys.columns(prefix, KINDS)), group=ours, reference=theirs)
-            for ours, theirs, prefix in wanted
-        ]
-    )
+    is_trend = bool(entry(adata, keys)["params"].get("trend", False))
+    tables = []
+    for ours, theirs, prefix in wanted:
+        columns = {**keys.columns(prefix, KINDS), **(keys.slopes(prefix) if is_trend else {})}
+        tables.append(labelled(named(adata, keys, columns), group=ours, reference=theirs))
+    return stacked(tables)

@@ -18,6 +18,7 @@ from ._scorecard import scorecard
 from ._significance import disc_significance
 from ._sparda import sparda, sparda_path, sparda_projection
 from ._survival import survival
+from ._trend import trend
 from ._vectors import disc_vectors, feature_diffmap
 
 __all__ = [
@@ -47,5 +48,6 @@ __all__ = [
     "sparda_path",
     "sparda_projection",
     "survival",
+    "trend",
     "volcano",
 ]

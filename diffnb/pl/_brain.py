@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from anndata import AnnData
-from matplotlib.colors import Colormap
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from .._keys import BACKGROUND_GROUP
 from ..core.typing import Floats
 from ..get._annotations import parcel_coordinates
-from ._canvas import new_figure
+from ._canvas import ROW_INCHES, new_figure
 from ._docs import documented_figure
+from ._page import is_narrow, page_width
 from ._read import colors_for, feature_values, is_categorical
 from ._style import (
     MAX_LEGEND_ENTRIES,
@@ -28,11 +31,13 @@ from ._style import (
     legend,
     medium,
     sequential,
+    signed_number,
     small,
     text_inches,
 )
 
 BRAIN_WIDTH_INCHES, BRAIN_HEIGHT_INCHES = 7.2, 2.7
+BAR_INCHES = 0.5
 
 
 @documented_figure
@@ -45,6 +50,8 @@ def feature_brain(
     cmap: str | Colormap | None = None,
     size: float = 22.0,
     display_mode: str = "lyrz",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw a value of every feature on a glass brain; features are parcels.
 
@@ -66,6 +73,8 @@ def feature_brain(
         Area of a marker in square points; markers of the background are smaller.
     display_mode
         Views, as nilearn names them.
+    title
+    width
 
     Returns
     -------
@@ -79,12 +88,12 @@ def feature_brain(
     """
     coordinates = parcel_coordinates(adata)
     plotting = _nilearn_plotting()
-    series, title = feature_values(adata, values, group, key)
+    series, name = feature_values(adata, values, group, key)
     if is_categorical(series):
         figure = _mark_categories(plotting, series, colors_for(adata, series, key), coordinates, size, display_mode)
     else:
         figure = _mark_numbers(plotting, series, cmap, coordinates, size, display_mode)
-    figure.suptitle(label_text(title, 60), fontsize=medium(), y=0.98)
+    figure.suptitle(label_text(name, 60), fontsize=medium(), y=0.98)
     return figure
 
 
@@ -96,8 +105,13 @@ def _nilearn_plotting() -> Any:
     return plotting
 
 
-def _brain_figure(width: float) -> Figure:
-    figure = new_figure(width, BRAIN_HEIGHT_INCHES)
+def _scale(usual_width: float) -> float:
+    """Size of a brain relative to its usual one."""
+    return (page_width() or usual_width) / usual_width
+
+
+def _brain_figure(width: float, below: float = 0.0) -> Figure:
+    figure = new_figure(width, below + BRAIN_HEIGHT_INCHES * _scale(width))
     figure.set_layout_engine("none")  # nilearn places its views itself
     return figure
 
@@ -110,7 +124,12 @@ def _mark_numbers(
     size: float,
     display_mode: str,
 ) -> Figure:
-    figure = _brain_figure(BRAIN_WIDTH_INCHES + 1.0)
+    usual = BRAIN_WIDTH_INCHES + 1.0
+    narrow = is_narrow(usual)
+    below = BAR_INCHES if narrow else 0.0
+    figure = _brain_figure(BRAIN_WIDTH_INCHES if narrow else usual, below)
+    lowest = below / figure.get_size_inches()[1]
+    size *= _scale(usual) ** 2
     valid = series.notna().to_numpy()
     numbers = series.to_numpy(dtype=float)[valid]
     low, high, signed = color_limits(numbers)
@@ -124,16 +143,29 @@ def _mark_numbers(
         node_vmax=high,
         display_mode=display_mode,
         figure=figure,
-        axes=(0.0, 0.02, 0.98, 0.86),
+        axes=(0.0, 0.02 + lowest, 0.98, 0.86 * (1 - lowest)),
         annotate=False,
         black_bg=is_dark(),
         alpha=0.9,
         node_kwargs={"linewidths": 0.3, "edgecolors": "#808080"},
+        colorbar=not narrow,
     )
+    if narrow:
+        mapped = ScalarMappable(Normalize(low, high), cmap or (diverging() if signed else sequential()))
+        _bar_below(figure, mapped, lowest)
+        return figure
     bar = getattr(display, "_colorbar_ax", None)
     if bar is not None:
         bar.tick_params(labelsize=small())
     return figure
+
+
+def _bar_below(figure: Figure, mapped: ScalarMappable, height: float) -> None:
+    """Add a colour bar below a brain, where a narrow page has no space beside it."""
+    place = figure.add_axes((0.3, 0.6 * height, 0.4, 0.2 * height))
+    bar = figure.colorbar(mapped, cax=place, orientation="horizontal", format=signed_number, ticks=MaxNLocator(4))
+    bar.ax.tick_params(labelsize=small())
+    bar.outline.set_visible(False)
 
 
 def _mark_categories(
@@ -145,15 +177,23 @@ def _mark_categories(
     display_mode: str,
 ) -> Figure:
     listed = sorted(colors, key=lambda name: name == BACKGROUND_GROUP)[:MAX_LEGEND_ENTRIES]
+    entry_inches = text_inches([label_text(name) for name in listed], small()) + 0.45
     n_columns = 1 + (len(listed) - 1) // MAX_LEGEND_ROWS
-    legend_inches = (text_inches([label_text(name) for name in listed], small()) + 0.45) * n_columns
-    figure = _brain_figure(BRAIN_WIDTH_INCHES + legend_inches)
-    share = BRAIN_WIDTH_INCHES / (BRAIN_WIDTH_INCHES + legend_inches)
+    usual, below = BRAIN_WIDTH_INCHES + entry_inches * n_columns, 0.0
+    share = BRAIN_WIDTH_INCHES / usual
+    narrow = is_narrow(usual)
+    if narrow:  # the legend is below, in as many columns as fit
+        usual, share = BRAIN_WIDTH_INCHES, 1.0
+        n_columns = max(1, int((page_width() or usual) / entry_inches))
+        below = ROW_INCHES * -(-len(listed) // n_columns) + 0.1
+    figure = _brain_figure(usual, below)
+    lowest = below / figure.get_size_inches()[1]
+    size *= _scale(usual) ** 2
     display = plotting.plot_glass_brain(
         None,
         display_mode=display_mode,
         figure=figure,
-        axes=(0.0, 0.02, share, 0.86),
+        axes=(0.0, 0.02 + lowest, share, 0.86 * (1 - lowest)),
         annotate=False,
         black_bg=is_dark(),
     )
@@ -170,5 +210,8 @@ def _mark_categories(
                 alpha=0.6 if faint else 0.95,
             )
     entries: list[Entry] = [(dot(colors[name]), name) for name in listed]
-    legend(figure, entries, loc="center left", bbox_to_anchor=(share, 0.47), borderaxespad=0)
+    if narrow:
+        legend(figure, entries, loc="lower center", ncols=n_columns, borderaxespad=0.2)
+    else:
+        legend(figure, entries, loc="center left", bbox_to_anchor=(share, 0.47), borderaxespad=0)
     return figure

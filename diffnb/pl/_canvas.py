@@ -17,6 +17,7 @@ from matplotlib.colorbar import Colorbar
 from matplotlib.figure import Figure
 
 from ..core.typing import Floats
+from ._page import columns_that_fit, figure_width, page_width
 from ._style import medium, small
 
 #: height of a row of names
@@ -50,7 +51,8 @@ def off_screen() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Make a figure of this size in inches that lays itself out."""
+    """Make a figure of this size in inches, or as wide as the page that is asked for, which lays itself out."""
+    width = page_width() or width
     if _off_screen.get():
         figure = NotebookFigure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
@@ -64,11 +66,16 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     return new_figure(width, height).add_subplot() if ax is None else ax
 
 
-def grid_of_axes(n_panels: int, width: float, height: float, *, max_columns: int) -> tuple[Figure, list[Axes]]:
-    """Make a figure of panels of this size each, in as few rows as `max_columns` allows."""
-    n_rows = -(-n_panels // max_columns)
+def grid_of_axes(
+    n_panels: int, width: float, height: float, *, max_columns: int, beside: float = 0.0
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure of panels of this size each, in as few rows as `max_columns` and the page allow.
+
+    `beside` is the width of what all panels share, such as a legend.
+    """
+    n_rows = -(-n_panels // columns_that_fit(n_panels, width, max_columns))
     n_columns = -(-n_panels // n_rows)
-    figure = new_figure(width * n_columns, height * n_rows)
+    figure = new_figure(figure_width(width * n_columns + beside), height * n_rows)
     axes = list(figure.subplots(n_rows, n_columns, squeeze=False).ravel())
     for unused in axes[n_panels:]:
         unused.remove()

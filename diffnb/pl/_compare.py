@@ -7,16 +7,33 @@ from itertools import combinations
 import numpy as np
 from anndata import AnnData
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from .. import get
 from ..core.typing import Floats, Ints
 from ._canvas import axes_or_new, grid_of_axes, scatter_points, tidy
 from ._docs import documented_figure
 from ._labels import Labels
-from ._style import PALETTE, faint_color, is_dark, label_text, luminance, medium, sequential, small
+from ._page import MIN_FIGURE_INCHES, is_narrow
+from ._style import (
+    PALETTE,
+    Color,
+    dot,
+    faint_color,
+    is_dark,
+    label_text,
+    legend,
+    luminance,
+    medium,
+    sequential,
+    small,
+)
 
 MAX_COMPARE_COLUMNS = 3
+#: where features without a rank are drawn, relative to the number of features
+UNRANKED = 1.6
 
 
 @documented_figure
@@ -27,6 +44,8 @@ def compare_ranks(
     n_top: int = 50,
     n_labels: int = 4,
     prefix: str = "",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw rank against rank for each pair of methods.
 
@@ -44,10 +63,13 @@ def compare_ranks(
         Features to label in each panel: those among the leading features of one method that the other ranks
         lowest.
     prefix
+    title
+    width
 
     Returns
     -------
-    The figure. Both axes are logarithmic, the best ranks at the lower left.
+    The figure. Both axes are logarithmic, the best ranks at the lower left; "none" are features that a method does
+    not rank.
 
     Examples
     --------
@@ -63,22 +85,34 @@ def compare_ranks(
     methods = [c for c in table.columns if c not in ("n_methods", "found_by")]
     pairs = list(combinations(methods, 2)) or [(methods[0], methods[0])]
     figure, axes = grid_of_axes(len(pairs), 3.3, 3.2, max_columns=MAX_COMPARE_COLUMNS)
-    last = len(table) + 1
+    # features that a method does not rank come after all others, at a distance
+    last = round(UNRANKED * len(table))
     for ax, (left, right) in zip(axes, pairs, strict=True):
-        # features that a method does not rank come after all others
         points = table[[left, right]].fillna(last).to_numpy()
         _draw_ranks(ax, points, n_top)
+        for axis, ranks in zip((ax.xaxis, ax.yaxis), points.T, strict=True):
+            _name_ranks(axis, len(table), last if (ranks == last).any() else None)
         ax.set_xlabel(f"rank by {left}")
         ax.set_ylabel(f"rank by {right}")
         tidy(ax)
         labelled = _found_by_one(points, n_top)[:n_labels]
         Labels(ax, points[labelled], [label_text(n, 18) for n in table.index[labelled]], points)
+    names = (f"first {n_top} of both", f"first {n_top} of one", "of neither")
+    entries = [(dot(color), name) for name, color in zip(names, _colors(), strict=True)]
+    legend(figure, entries, loc="outside lower center", ncols=2 if is_narrow(MIN_FIGURE_INCHES) else 3)
     return figure
 
 
 @documented_figure
 def compare_overlap(
-    adata: AnnData, *, group: str | None = None, n_top: int = 50, prefix: str = "", ax: Axes | None = None
+    adata: AnnData,
+    *,
+    group: str | None = None,
+    n_top: int = 50,
+    prefix: str = "",
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw how many of their leading features each pair of methods shares.
 
@@ -91,6 +125,8 @@ def compare_overlap(
     n_top
         Number of leading features of each method.
     prefix
+    title
+    width
     ax
 
     Returns
@@ -109,7 +145,7 @@ def compare_overlap(
     """
     table = get.compare_overlap(adata, group=group, n_top=n_top, prefix=prefix)
     counts = table.to_numpy()
-    axes = axes_or_new(ax, 1.6 + 0.75 * len(table), 1.0 + 0.6 * len(table))
+    axes = axes_or_new(ax, max(1.6 + 0.75 * len(table), 4.4), 1.0 + 0.6 * len(table))
     cmap = sequential()
     axes.imshow(counts, cmap=cmap, vmin=0, vmax=max(1, int(counts.max())), aspect="auto")
     for i, j in np.ndindex(counts.shape):
@@ -123,12 +159,31 @@ def compare_overlap(
     return axes
 
 
+def _colors() -> tuple[Color, Color, Color]:
+    """Colours of features among the first of both methods, of one and of neither."""
+    return PALETTE[1], PALETTE[5] if is_dark() else PALETTE[0], faint_color(0.25)
+
+
+def _name_ranks(axis: Axis, n_features: int, unranked: int | None) -> None:
+    """Write ranks as integers, and where features without one are."""
+    powers = [10**i for i in range(8) if 10**i <= n_features]
+    texts = [f"{power:,}" for power in powers]
+    if unranked is not None:
+        # the last power of ten would touch the words
+        kept = [i for i, power in enumerate(powers) if power < n_features / 3] or [0]
+        powers, texts = [*(powers[i] for i in kept), unranked], [*(texts[i] for i in kept), "none"]
+    axis.set_major_locator(FixedLocator(powers))
+    axis.set_major_formatter(FixedFormatter(texts))
+    axis.set_minor_locator(NullLocator())
+
+
 def _draw_ranks(ax: Axes, points: Floats, n_top: int) -> None:
     leading = points <= n_top
+    both, one, neither = _colors()
     looks = (
-        (~leading.any(axis=1), faint_color(0.25), 5),
-        (leading.any(axis=1) & ~leading.all(axis=1), PALETTE[5] if is_dark() else PALETTE[0], 12),
-        (leading.all(axis=1), PALETTE[1], 14),
+        (~leading.any(axis=1), neither, 5),
+        (leading.any(axis=1) & ~leading.all(axis=1), one, 12),
+        (leading.all(axis=1), both, 14),
     )
     for chosen, color, size in looks:
         scatter_points(ax, points[chosen], sizes=(size, size), n_points=len(points), color=color, lw=0)

@@ -16,6 +16,7 @@ from .. import _validate as validate
 from .. import get
 from ._canvas import new_figure, tidy
 from ._docs import documented_figure
+from ._page import figure_width, is_narrow
 from ._style import (
     BACKGROUND_COLOR,
     PALETTE,
@@ -38,7 +39,15 @@ SELECTED_COLOR = PALETTE[1]
 
 
 @documented_figure
-def dufs(adata: AnnData, *, panel: str | None = None, key: str = "dufs", ax: Axes | None = None) -> Figure | Axes:
+def dufs(
+    adata: AnnData,
+    *,
+    panel: str | None = None,
+    key: str = "dufs",
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
+) -> Figure | Axes:
     """Draw gates against their rank, and loss and share of open gates during training.
 
     Parameters
@@ -48,6 +57,8 @@ def dufs(adata: AnnData, *, panel: str | None = None, key: str = "dufs", ax: Axe
     panel
         One of `"gates"`, `"loss"` and `"open"`; all of them by default.
     key
+    title
+    width
     ax
         ... Given axes take a single panel.
 
@@ -77,12 +88,22 @@ def dufs(adata: AnnData, *, panel: str | None = None, key: str = "dufs", ax: Axe
         return ax
     named = [label_text(name) for name in table.index[: MAX_NAMED_FEATURES + 1]]
     below = text_inches(named, small()) if len(table) <= MAX_NAMED_FEATURES else 0.0
-    figure = new_figure(4.6 + 3.1 * (len(wanted) - 1), 2.9 + below)
-    widths = [1.5 if name == "gates" else 1.0 for name in wanted]
-    axes = figure.subplots(1, len(wanted), squeeze=False, width_ratios=widths)[0]
+    figure, axes = _dufs_axes(wanted, below)
     for axis, name in zip(axes, wanted, strict=True):
         DUFS_PANELS[name](axis, table, training)
     return figure
+
+
+def _dufs_axes(wanted: list[str], below: float) -> tuple[Figure, list[Axes]]:
+    """Axes next to each other, the gates wider than the others; on a narrow page the others are below the gates."""
+    usual = 4.6 + 3.1 * (len(wanted) - 1)
+    if len(wanted) == 1 or not is_narrow(usual):
+        figure = new_figure(figure_width(usual), 2.9 + below)
+        widths = [1.5 if name == "gates" else 1.0 for name in wanted]
+        return figure, list(figure.subplots(1, len(wanted), squeeze=False, width_ratios=widths)[0])
+    figure = new_figure(usual, 4.2 + below)
+    grid = figure.add_gridspec(2, len(wanted) - 1, height_ratios=(2.4 + below, 1.8))
+    return figure, [figure.add_subplot(grid[0, :]), *(figure.add_subplot(grid[1, i]) for i in range(len(wanted) - 1))]
 
 
 def _draw_gates(ax: Axes, table: pd.DataFrame, _: pd.DataFrame) -> None:

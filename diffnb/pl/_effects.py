@@ -15,9 +15,10 @@ from matplotlib.ticker import MaxNLocator
 from .. import _validate as validate
 from .. import get
 from ..core.scorecard import ALPHA, KINDS
-from ._canvas import ROW_INCHES, axes_or_new, new_figure, scatter_points, show_message, tidy
+from ._canvas import ROW_INCHES, axes_or_new, grid_of_axes, scatter_points, show_message, tidy
 from ._docs import documented_figure
 from ._labels import Labels
+from ._page import MIN_FIGURE_INCHES, is_narrow
 from ._style import BACKGROUND_COLOR, HIGHER_COLOR, LOWER_COLOR, faint_color, label_text, medium, plural, text_color
 
 Effect = Literal["mean", "log2_fold_change", "spread", "distribution", "connectivity"]
@@ -42,6 +43,8 @@ def volcano(
     reference: str | None = None,
     n_labels: int = 12,
     key: str = "scorecard",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the effect of every feature against its p-value.
@@ -62,6 +65,8 @@ def volcano(
     n_labels
         Features to name, the most significant.
     key
+    title
+    width
     ax
 
     Returns
@@ -84,7 +89,7 @@ def volcano(
     x, pval_adj = sizes[effect].to_numpy(dtype=float), tests[f"{kind}_pval_adj"].to_numpy(dtype=float)
     y = np.minimum(-np.log10(tests[f"{kind}_pval"].to_numpy(dtype=float)), MAX_NEG_LOG10_PVAL)
     known = np.isfinite(x) & np.isfinite(y)
-    ax = axes_or_new(ax, 4.6, 3.8)
+    ax = axes_or_new(ax, 6.0, 4.2)
     if not known.any():
         show_message(ax, f"no feature has a {label}")
         return ax
@@ -119,6 +124,8 @@ def forest(
     group: str | None = None,
     reference: str | None = None,
     key: str = "scorecard",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw effects of some features with their 95 % intervals.
 
@@ -137,6 +144,8 @@ def forest(
     reference
         The condition it was compared with; all by default.
     key
+    title
+    width
 
     Returns
     -------
@@ -154,15 +163,21 @@ def forest(
     tests, sizes = _one_pair(adata, group, reference, key)
     chosen = _chosen(tests, features, n_features)
     rows = sizes.loc[chosen]
-    figure = new_figure(9.5, 0.9 + 1.25 * ROW_INCHES * max(len(rows), 3))
-    axes = list(figure.subplots(1, len(FOREST), sharey=True))
+    height = 0.9 + 1.25 * ROW_INCHES * max(len(rows), 3)
+    figure, axes = grid_of_axes(len(FOREST), 2.3, height, max_columns=len(FOREST))
     for ax, effect in zip(axes, FOREST, strict=True):
         _draw_intervals(ax, rows, effect, tests.loc[chosen, f"{AXES[effect][2]}_pval_adj"].to_numpy(dtype=float))
-    axes[0].set_yticks(range(len(rows)), [label_text(name, 22) for name in chosen])
-    axes[0].set_ylim(len(rows) - 0.4, -0.6)
+        ax.set_ylim(len(rows) - 0.4, -0.6)
+        ax.set_yticks(range(len(rows)), [label_text(name, 22) for name in chosen] if _is_first(ax) else [])
     ours, theirs = (label_text(sizes[name].iloc[0], 26) for name in ("group", "reference"))
     figure.suptitle(f"{ours} vs {theirs}", x=0.01, ha="left", fontsize=medium())
     return figure
+
+
+def _is_first(ax: Axes) -> bool:
+    """Whether axes are the first of their row."""
+    place = ax.get_subplotspec()
+    return place is None or place.is_first_col()
 
 
 def _one_pair(adata: AnnData, group: str | None, reference: str | None, key: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -203,6 +218,6 @@ def _draw_intervals(ax: Axes, rows: pd.DataFrame, effect: str, pval_adj: np.ndar
         ax.xaxis.set_major_formatter("{x:g}")
     else:
         ax.xaxis.set_major_locator(MaxNLocator(3))
-    ax.set_xlabel(label)
+    ax.set_xlabel(label.replace(" with ", "\nwith ") if is_narrow(MIN_FIGURE_INCHES) else label)
     tidy(ax)
     ax.tick_params(axis="y", length=0)

@@ -14,7 +14,7 @@ from .. import _validate as validate
 from .._keys import BACKGROUND_GROUP
 from ..core.typing import Ints
 from ..get._conditions import DiscCondition, disc_conditions
-from ._canvas import color_bar, new_figure, require_one_panel, scatter_points, tidy
+from ._canvas import color_bar, grid_of_axes, require_one_panel, scatter_points, tidy
 from ._docs import documented_figure
 from ._labels import Labels
 from ._read import colors_for, feature_values, group_colors, is_categorical, spaced
@@ -27,7 +27,7 @@ from ._style import (
     faint_color,
     group_entries,
     label_text,
-    legend,
+    legend_outside,
     legend_right,
     markers_of,
     medium,
@@ -36,6 +36,7 @@ from ._style import (
 
 #: areas of markers in square points, of few and of many features
 FEATURE_SIZES = (18, 7)
+PANEL_INCHES = 3.5
 
 
 @documented_figure
@@ -47,6 +48,8 @@ def disc_embedding(
     components: tuple[int, int] = (1, 2),
     n_labels: int = 8,
     key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
     """Draw features in the plane of two differential vectors.
@@ -63,6 +66,8 @@ def disc_embedding(
     n_labels
         Features to label, those with the highest scores, of each group in turn; fewer where labels would overlap.
     key
+    title
+    width
     ax
         ... Given axes take a single condition.
 
@@ -85,14 +90,13 @@ def disc_embedding(
     planes = [_plane(c, components) for c in found]
     values = [_color_values(adata, c, color, key) for c in found]
     if ax is None:
-        figure = new_figure(3.5 * len(found) + 1.1, 3.4)
-        axes = list(figure.subplots(1, len(found), squeeze=False)[0])
+        figure, axes = grid_of_axes(len(found), PANEL_INCHES, 3.4, max_columns=len(found), beside=1.1)
     else:
         axes = [ax]
     if is_categorical(values[0]):
         entries = _scatter_groups(adata, axes, planes, values, color, key)
         if ax is None:
-            legend(figure, entries, loc="outside right upper")
+            legend_outside(figure, entries)
         else:
             legend_right(ax, entries)
     else:

@@ -23,7 +23,15 @@ MAX_LIST_LETTERS, MAX_SET_LETTERS = 22, 34
 
 
 @documented_figure
-def enrich(adata: AnnData, *, n_sets: int = 8, key: str = "enrich", ax: Axes | None = None) -> Axes:
+def enrich(
+    adata: AnnData,
+    *,
+    n_sets: int = 8,
+    key: str = "enrich",
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the sets that are most over-represented in each list of features.
 
     Dots grow with the evidence (adjusted p-value) and are coloured by the log odds ratio; open ones are not
@@ -36,6 +44,8 @@ def enrich(adata: AnnData, *, n_sets: int = 8, key: str = "enrich", ax: Axes | N
     n_sets
         Sets to show for each list, the most significant.
     key
+    title
+    width
     ax
 
     Returns

@@ -16,6 +16,7 @@ from .. import get
 from ..core.typing import Floats
 from ._canvas import color_bar, hide_frame, new_figure
 from ._docs import documented_figure
+from ._page import is_narrow, page_width
 from ._read import group_colors
 from ._style import BACKGROUND_COLOR, diverging, faint_color, label_text, medium, signed_number, small
 
@@ -49,6 +50,8 @@ def disc_graph(
     n_features: int = 200,
     layer: str | None = None,
     key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw correlations between features in each condition, and their difference.
 
@@ -66,6 +69,8 @@ def disc_graph(
     layer
         Layer to use instead of that of :func:`diffnb.tl.disc`.
     key
+    title
+    width
 
     Returns
     -------
@@ -107,11 +112,12 @@ def _difference_panels(table: pd.DataFrame, names: list[str], group: str | None)
 def _draw_matrices(
     panels: list[MatrixPanel], differences: list[MatrixPanel], spans: list[GroupSpan], colors: Mapping[str, str]
 ) -> Figure:
-    one_row = len(panels) == 2
+    side = _side_inches(spans)
+    one_row = len(panels) == 2 and not is_narrow(3 * side)
     n_columns = 3 if one_row else max(len(panels), len(differences))
     n_rows = 1 if one_row else 2
-    side = _side_inches(spans)
-    figure = new_figure(side * n_columns + 0.8, (side + 0.55) * n_rows + 0.1)
+    height = min(side, (page_width() or side * n_columns) / n_columns)
+    figure = new_figure(side * n_columns + 0.8, (height + 0.55) * n_rows + 0.1)
     axes = figure.subplots(n_rows, n_columns, squeeze=False)
     above = list(axes[0, :2] if one_row else axes[0, : len(panels)])
     below = list(axes[0, 2:] if one_row else axes[1, : len(differences)])

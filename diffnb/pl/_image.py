@@ -37,6 +37,8 @@ def feature_image(
     key: str = "disc",
     cmap: str | Colormap | None = None,
     shape: Sequence[int] | None = None,
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a value of every feature as an image; features are pixels.
@@ -53,6 +55,8 @@ def feature_image(
     cmap
     shape
         Rows and columns of the image; by default those in `adata.uns["features"]`.
+    title
+    width
     ax
 
     Returns
@@ -68,7 +72,7 @@ def feature_image(
     (20, 20)
     """
     row, col, size = pixel_positions(adata, shape)
-    series, title = feature_values(adata, values, group, key)
+    series, name = feature_values(adata, values, group, key)
     axes = axes_or_new(ax, 4.8, 3.4)
     image = np.full(size, np.nan)
     if is_categorical(series):
@@ -78,7 +82,7 @@ def feature_image(
     else:
         image[row, col] = series.to_numpy(dtype=float)
         _show_numbers(axes, image, cmap)
-    axes.set_title(label_text(title, 40), fontsize=medium())
+    axes.set_title(label_text(name, 40), fontsize=medium())
     hide_frame(axes)
     return axes
 

@@ -9,16 +9,18 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 from matplotlib.axes import Axes
+from matplotlib.colors import FuncNorm
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from .. import _validate as validate
 from .. import get
-from ..core.typing import Floats, Ints
+from ..core.typing import Bools, Floats, Ints
 from ..get._annotations import feature_matrix
 from ._canvas import axes_or_new, color_bar, new_figure, scatter_points, tidy
 from ._docs import documented_figure
+from ._page import figure_width
 from ._style import (
     MAX_LEGEND_ENTRIES,
     PALETTE,
@@ -30,6 +32,7 @@ from ._style import (
     legend_right,
     markers_of,
     medium,
+    plural,
     sequential,
     signed_number,
     text_color,
@@ -39,6 +42,10 @@ from ._style import (
 OBSERVATION_SIZES = (16, 4)
 #: rows and columns of a covariance that are drawn, evenly spaced ones of a larger matrix
 MAX_DRAWN_FEATURES = 1000
+#: distances from the median, in ranges between quartiles, up to which observations are drawn in place, unless more
+#: than this share is beyond
+MAX_REACH, MAX_OUTSIDE_SHARE = 6.0, 0.02
+ROW_HEIGHT_INCHES = 1.9
 TRUTH_TITLE = "truth"
 DASHES = (0, (4, 2))
 
@@ -50,6 +57,8 @@ def informed_embedding(
     color: str | None = None,
     components: tuple[int, int] = (1, 2),
     key: str = "informed",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the diffusion map of the metric.
@@ -63,6 +72,8 @@ def informed_embedding(
     components
         Numbers of the two components, from 1.
     key
+    title
+    width
     ax
 
     Returns
@@ -82,11 +93,13 @@ def informed_embedding(
     for number in components:
         validate.count("components", number, at_most=table.shape[1], why=f"{table.shape[1]} were computed")
     points = table[[f"component_{i}" for i in components]].to_numpy(dtype=float)
-    ax = axes_or_new(ax, 4.6, 3.4)
+    ax = axes_or_new(ax, 6.0, 4.2)
+    points, outside = _within_reach(points)
     if color is None:
         _scatter_observations(ax, points, color=PALETTE[0])
     else:
         _color_observations(ax, points, _obs_column(adata, color), color)
+    _mark_outside(ax, points[outside])
     tidy(ax)
     for axis, number in zip((ax.xaxis, ax.yaxis), components, strict=True):
         axis.set_label_text(f"diffusion component {number}", fontsize=medium())
@@ -96,7 +109,14 @@ def informed_embedding(
 
 
 @documented_figure
-def informed_gap(adata: AnnData, *, key: str = "informed", ax: Axes | None = None) -> Axes:
+def informed_gap(
+    adata: AnnData,
+    *,
+    key: str = "informed",
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the gap statistic against the number of clusters of features, and the number that was chosen.
 
     Parameters
@@ -104,6 +124,8 @@ def informed_gap(adata: AnnData, *, key: str = "informed", ax: Axes | None = Non
     adata
         Annotated data after :func:`diffnb.tl.informed_distance` with `n_clusters="auto"`.
     key
+    title
+    width
     ax
 
     Returns
@@ -120,7 +142,7 @@ def informed_gap(adata: AnnData, *, key: str = "informed", ax: Axes | None = Non
     'gap statistic'
     """
     table = get.informed_gap(adata, key=key)
-    ax = axes_or_new(ax, 4.8, 3.0)
+    ax = axes_or_new(ax, 6.0, 3.4)
     ax.errorbar(table["k"], table["gap"], yerr=table["error"], color=PALETTE[0], lw=1.3, marker="o", ms=3.5)
     chosen = int(table.loc[table["chosen"], "k"].iloc[0])
     ax.axvline(chosen, color=text_color(), lw=1.0, ls=DASHES, zorder=0)
@@ -147,6 +169,8 @@ def informed_covariance(
     keys: str | Sequence[str] = "informed",
     truth: str | None = None,
     feature: str | None = None,
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw the covariance of features that a metric is the inverse of, next to others, and one row of each.
 
@@ -164,6 +188,8 @@ def informed_covariance(
         Key of `adata.varp` with the true covariance, drawn first.
     feature
         The feature whose row is drawn below the matrices; by default the last in the order drawn.
+    title
+    width
 
     Returns
     -------
@@ -186,8 +212,10 @@ def informed_covariance(
     order = _by_cluster(adata, listed, matrices)
     row = _row_of(order, feature)
     drawn = {name: m.loc[order, order].to_numpy() for name, m in matrices.items()}
-    figure = new_figure(2.5 * len(drawn) + 0.9, 4.4)
-    top, bottom = figure.subfigures(2, 1, squeeze=False, height_ratios=[1.35, 1])[:, 0]
+    wide = figure_width(2.5 * len(drawn) + 0.9)
+    side = min(3.2, (wide - 0.9) / len(drawn))
+    figure = new_figure(wide, side + 0.5 + ROW_HEIGHT_INCHES)
+    top, bottom = figure.subfigures(2, 1, squeeze=False, height_ratios=[side + 0.5, ROW_HEIGHT_INCHES])[:, 0]
     _draw_covariances(top, drawn)
     _draw_covariance_row(bottom.subplots(), drawn, row, order[row])
     return figure
@@ -196,16 +224,24 @@ def informed_covariance(
 def _draw_covariances(figure: SubFigure, drawn: dict[str, Floats]) -> None:
     axes = list(figure.subplots(1, len(drawn), squeeze=False)[0])
     cells = _evenly_spaced(len(next(iter(drawn.values()))))
-    reach = max(float(np.quantile(np.abs(m), 0.999)) for m in drawn.values())
+    reach = max(float(np.quantile(np.abs(m), 0.999)) for m in drawn.values()) or 1.0
+    # covariances of clusters differ by orders of magnitude: by a linear scale most of the matrix would be blank
+    norm = FuncNorm((_signed_root, _signed_square), vmin=-reach, vmax=reach, clip=True)
     for ax, (name, matrix) in zip(axes, drawn.items(), strict=True):
-        image = ax.imshow(
-            matrix[np.ix_(cells, cells)], cmap=diverging(), vmin=-reach, vmax=reach, interpolation="nearest"
-        )
+        image = ax.imshow(matrix[np.ix_(cells, cells)], cmap=diverging(), norm=norm, interpolation="nearest")
         ax.set_title(label_text(name), fontsize=medium(), loc="left")
         ax.set_xticks([])
         ax.set_yticks([])
-    bar = color_bar(image, axes, "covariance", shrink=0.8)
-    bar.ax.yaxis.set_major_formatter(signed_number)
+    ticks = [share * reach for share in (-1, -0.25, 0, 0.25, 1)]
+    color_bar(image, axes, "covariance", shrink=0.8, ticks=ticks, format=signed_number)
+
+
+def _signed_root(values: Floats) -> Floats:
+    return np.asarray(np.sign(values) * np.sqrt(np.abs(values)))
+
+
+def _signed_square(values: Floats) -> Floats:
+    return np.asarray(np.sign(values) * np.square(values))
 
 
 def _draw_covariance_row(ax: Axes, drawn: dict[str, Floats], row: int, feature: str) -> None:
@@ -267,6 +303,25 @@ def _color_observations(ax: Axes, points: Floats, values: pd.Series[Any], name: 
         chosen = (names == category).to_numpy()
         _scatter_observations(ax, points[chosen], color=colors[category], marker=markers[category])
     legend_right(ax, [(dot(colors[c], markers[c]), c) for c in present[:MAX_LEGEND_ENTRIES]])
+
+
+def _within_reach(points: Floats) -> tuple[Floats, Bools]:
+    """Move what lies far outside to the edge, and say which; a few such observations would leave a line of the rest."""
+    quartiles = np.nanquantile(points, [0.25, 0.5, 0.75], axis=0)
+    low, middle, high = quartiles
+    reach = MAX_REACH * np.maximum(high - low, 1e-300)
+    near = np.clip(points, middle - reach, middle + reach)
+    outside = (near != points).any(axis=1) & np.isfinite(points).all(axis=1)
+    # many observations outside are no outliers but the shape of the data
+    few = outside.sum() <= MAX_OUTSIDE_SHARE * len(points)
+    return (near, outside) if few else (points, np.zeros(len(points), dtype=bool))
+
+
+def _mark_outside(ax: Axes, points: Floats) -> None:
+    """Ring the observations that lie beyond the edge, and count them."""
+    if len(points):
+        ax.scatter(points[:, 0], points[:, 1], s=46, facecolors="none", edgecolors=text_color(), lw=0.9, zorder=4)
+        ax.set_title(f"{plural(len(points), 'observation')} farther out, ringed", loc="left", fontsize=medium())
 
 
 def _scatter_observations(ax: Axes, points: Floats, **look: Any) -> Any:

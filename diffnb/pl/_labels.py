@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
@@ -48,7 +47,8 @@ class Labels(Artist):  # type: ignore[misc, unused-ignore]
                 va="center",
                 fontsize=small(),
                 arrowprops=line,
-                path_effects=[withStroke(linewidth=1.6, foreground=page_color(0.75))],
+                # a pale box, not an outline of letters, which would turn text into shapes in vector graphics
+                bbox={"boxstyle": "square,pad=0.05", "facecolor": page_color(0.6), "linewidth": 0},
                 zorder=5,
                 in_layout=False,
             )

@@ -20,6 +20,8 @@ from ..core.typing import Floats
 from ._canvas import hide_frame, new_figure, show_message
 from ._docs import documented_figure
 from ._labels import Labels
+from ._page import is_narrow, page_width
+from ._read import group_colors
 from ._style import (
     BACKGROUND_COLOR,
     HIGHER_COLOR,
@@ -80,6 +82,8 @@ def network(
     max_edges: int = 150,
     n_labels: int = 20,
     key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw the pairs of features whose correlation differs: in the condition, in the reference, and the difference.
 
@@ -104,6 +108,8 @@ def network(
     n_labels
         Features to name, those with most edges. Names that would cover others are left out.
     key
+    title
+    width
 
     Returns
     -------
@@ -123,8 +129,7 @@ def network(
         edges = get.edges(adata, group=group, condition=condition, reference=reference, max_edges=max_edges, key=key)
     graph = get.network(adata, edges=edges, condition=condition, reference=reference, max_edges=max_edges, key=key)
     table = _table(graph)
-    figure = new_figure(3 * PANEL_INCHES, PANEL_INCHES + LEGEND_INCHES)
-    axes = list(figure.subplots(1, 3))
+    figure, axes = _panels()
     if table.empty:
         for ax in axes:
             show_message(ax, "")
@@ -132,16 +137,30 @@ def network(
         return figure
     layout = _layout(graph)
     ours, theirs = (label_text(graph.graph[name], 20) for name in ("condition", "reference"))
-    for ax, column, title in ((axes[0], "r", ours), (axes[1], "r_reference", theirs)):
+    for ax, column, name in ((axes[0], "r", ours), (axes[1], "r_reference", theirs)):
         _draw_signed(ax, layout, table, column)
-        ax.set_title(title, fontsize=medium())
+        ax.set_title(name, fontsize=medium())
     _draw_classes(axes[2], layout, table)
     differ = f"{plural(len(table), 'pair')} differ{'s' * (len(table) == 1)}"
     axes[2].set_title(f"{ours} − {theirs}: {differ}", fontsize=medium())
+    colors = _colors(adata, layout, key)
     for ax in axes:
-        _draw_features(ax, layout, n_labels)
-    _add_legends(figure, layout, table)
+        # on a narrow page the two conditions are small, and the difference has the names
+        named = n_labels if ax is axes[2] or not is_narrow(3 * PANEL_INCHES) else 0
+        _draw_features(ax, layout, colors, named)
+    _add_legends(figure, colors, table)
     return figure
+
+
+def _panels() -> tuple[Figure, list[Axes]]:
+    """Make panels next to each other, or the difference below both conditions on a narrow page."""
+    if not is_narrow(3 * PANEL_INCHES):
+        figure = new_figure(3 * PANEL_INCHES, PANEL_INCHES + LEGEND_INCHES)
+        return figure, list(figure.subplots(1, 3))
+    wide = page_width() or PANEL_INCHES
+    figure = new_figure(wide, 0.5 * wide + 0.9 * wide + LEGEND_INCHES)
+    grid = figure.add_gridspec(2, 2, height_ratios=(1, 1.8))
+    return figure, [figure.add_subplot(place) for place in (grid[0, 0], grid[0, 1], grid[1, :])]
 
 
 def _table(graph: Any) -> pd.DataFrame:
@@ -174,8 +193,10 @@ def _in_disc(graph: Any, names: list[str]) -> Floats:
     # neither distances nor strengths change places: strong edges would pull their features onto each other
     found = nx.spring_layout(graph, weight=None, seed=LAYOUT_SEED, k=2.5 / np.sqrt(len(names)), iterations=100)
     points = np.array([found[name] for name in names])
-    points -= points.mean(axis=0)
-    return np.asarray(points / max(np.linalg.norm(points, axis=1).max(), 1e-9))
+    points -= np.median(points, axis=0)
+    lengths = np.maximum(np.linalg.norm(points, axis=1), 1e-9)
+    # hubs crowd in the middle and a few features lie far out: lengths are evened out, directions kept
+    return np.asarray(points / lengths[:, None] * np.sqrt(lengths / lengths.max())[:, None])
 
 
 def _shelves(radii: Floats) -> Floats:
@@ -218,8 +239,8 @@ def _draw_edges(ax: Axes, layout: _Layout, table: pd.DataFrame, column: str, col
     ax.add_collection(lines)
 
 
-def _draw_features(ax: Axes, layout: _Layout, n_labels: int) -> None:
-    colors, markers = _colors(layout), markers_of(list(_colors(layout)))
+def _draw_features(ax: Axes, layout: _Layout, colors: dict[str, str], n_labels: int) -> None:
+    markers = markers_of(list(colors))
     sizes = 14 + 46 * layout.degrees / layout.degrees.max()
     groups = np.array(layout.groups, dtype=object)
     for name, color in colors.items():
@@ -234,12 +255,14 @@ def _draw_features(ax: Axes, layout: _Layout, n_labels: int) -> None:
     Labels(ax, layout.places[leading], [label_text(layout.names[i], 14) for i in leading], layout.places)
 
 
-def _colors(layout: _Layout) -> dict[str, str]:
-    names = sorted(set(layout.groups) - {BACKGROUND_GROUP})
-    return colors_of([*names, BACKGROUND_GROUP])
+def _colors(adata: AnnData, layout: _Layout, key: str) -> dict[str, str]:
+    """Colour of each group that is drawn, as in all other figures of these results."""
+    names = sorted(set(layout.groups), key=lambda name: (name == BACKGROUND_GROUP, name))
+    known = group_colors(adata, key)
+    return {name: known[name] for name in names} if set(names) <= set(known) else colors_of(names)
 
 
-def _add_legends(figure: Figure, layout: _Layout, table: pd.DataFrame) -> None:
+def _add_legends(figure: Figure, colors: dict[str, str], table: pd.DataFrame) -> None:
     def line(color: str, dashes: Any) -> Line2D:
         return Line2D([], [], color=color, ls=dashes, lw=2)
 
@@ -249,9 +272,9 @@ def _add_legends(figure: Figure, layout: _Layout, table: pd.DataFrame) -> None:
         (line(LOWER_COLOR, (0, (4, 1.5))), "negative r, or lost"),
     ]
     entries += [(line(*CLASS_LOOKS[name]), name) for name in present if name not in ("gained", "lost")]
-    colors = _colors(layout)
-    if set(layout.groups) != {BACKGROUND_GROUP}:
-        entries += group_entries(colors, sorted(set(layout.groups)))
+    if set(colors) != {BACKGROUND_GROUP}:
+        entries += group_entries(colors, list(colors))
     else:
         entries.append((dot(BACKGROUND_COLOR), "feature"))
-    legend(figure, entries, loc="outside lower center", ncols=min(5, len(entries)))
+    n_columns = 2 if is_narrow(3 * PANEL_INCHES) else 5
+    legend(figure, entries, loc="outside lower center", ncols=min(n_columns, len(entries)))

@@ -15,7 +15,7 @@ from .. import get
 from ..core.typing import Floats
 from ..get._annotations import embedding, embedding_names
 from ..get._conditions import compared_conditions, disc_conditions, disc_params
-from ._canvas import color_bar, new_figure, scatter_points, tidy
+from ._canvas import color_bar, grid_of_axes, scatter_points, tidy
 from ._docs import documented_figure
 from ._style import colors_of, diverging, dot, faint_color, label_text, legend, medium
 
@@ -26,7 +26,14 @@ MAX_LISTED_CONDITIONS = 12
 
 @documented_figure
 def disc_observations(
-    adata: AnnData, *, group: str | None = None, component: int = 1, basis: str | None = None, key: str = "disc"
+    adata: AnnData,
+    *,
+    group: str | None = None,
+    component: int = 1,
+    basis: str | None = None,
+    key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw observations coloured by condition and by a meta-feature.
 
@@ -45,6 +52,8 @@ def disc_observations(
         `spatial` and `X_pca`, else the plane of the condition's first two meta-features.
     key
         The `key_added` of :func:`diffnb.tl.disc`.
+    title
+    width
 
     Returns
     -------
@@ -67,8 +76,7 @@ def disc_observations(
     start = compared_conditions(adata, key).index(condition.name) * most
     own = values.to_numpy()[:, start : start + most]
     points, names = _observation_plane(adata, basis, own, condition.name)
-    figure = new_figure(8.6, 3.6)
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = grid_of_axes(2, 4.3, 3.6, max_columns=2)
     _draw_conditions(left, adata, points, str(disc_params(adata, key)["groupby"]))
     _draw_meta_feature(right, points, own[:, component - 1])
     right.set_title(f"{label_text(condition.name, 26)}: meta-feature {component}", fontsize=medium())

@@ -5,20 +5,31 @@ from __future__ import annotations
 import numpy as np
 from anndata import AnnData
 from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from .. import get
 from ..core.preservation import COMPOSITES
 from ..core.scorecard import ALPHA
 from ._canvas import ROW_INCHES, axes_or_new, show_message, tidy
 from ._docs import documented_figure
-from ._style import PALETTE, dot, faint_color, label_text, legend_right, medium
+from ._style import PALETTE, dot, faint_color, label_text, legend_right, medium, signed_number
 
-WIDTH_INCHES, ABOVE_INCHES = 5.4, 1.0
+WIDTH_INCHES, ABOVE_INCHES = 6.4, 1.0
 MARKERS = ("o", "s", "^")
+#: z scores are spaced evenly up to this value, and by their logarithm above
+LINEAR_Z = 5.0
+Z_TICKS = (2, 5, 10, 30, 100, 300, 1000)
 
 
 @documented_figure
-def preservation(adata: AnnData, *, key: str = "preservation", ax: Axes | None = None) -> Axes:
+def preservation(
+    adata: AnnData,
+    *,
+    key: str = "preservation",
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw how far the groups of a reference exceed random sets of features in this data set.
 
     Each row is a group. Its density, connectivity and separability are mean z scores against random sets; markers are
@@ -29,6 +40,8 @@ def preservation(adata: AnnData, *, key: str = "preservation", ax: Axes | None =
     adata
         Annotated data, the query of :func:`diffnb.tl.preservation`.
     key
+    title
+    width
     ax
 
     Returns
@@ -65,7 +78,11 @@ def preservation(adata: AnnData, *, key: str = "preservation", ax: Axes | None =
     ax.set_yticks(range(len(table)), names)
     ax.set_ylim(len(table) - 0.4, -0.6)
     # values differ by orders of magnitude, and both ends matter
-    ax.set_xscale("symlog", linthresh=5)
+    ax.set_xscale("symlog", linthresh=LINEAR_Z)
+    ax.margins(x=0.08)
+    ax.xaxis.set_major_locator(FixedLocator([0, *(sign * z for sign in (-1, 1) for z in Z_TICKS)]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(signed_number)
     ax.set_xlabel("z against random sets of features")
     tidy(ax)
     for text, is_preserved in zip(ax.get_yticklabels(), table["preserved"], strict=True):

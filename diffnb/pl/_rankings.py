@@ -38,7 +38,15 @@ class RankedGroup:
 
 
 @documented_figure
-def disc_groups(adata: AnnData, *, group: str | None = None, n_features: int = 10, key: str = "disc") -> Figure:
+def disc_groups(
+    adata: AnnData,
+    *,
+    group: str | None = None,
+    n_features: int = 10,
+    key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
+) -> Figure:
     """Draw the features of each group with the highest scores, without the background.
 
     There is no `ax`: the figure has a panel for each feature group.
@@ -51,6 +59,8 @@ def disc_groups(adata: AnnData, *, group: str | None = None, n_features: int = 1
     n_features
         Features of each group.
     key
+    title
+    width
 
     Returns
     -------
@@ -75,8 +85,10 @@ def disc_groups(adata: AnnData, *, group: str | None = None, n_features: int = 1
     longest = max(len(each.top) for each in ranked)
     width = text_inches([label_text(name) for each in ranked for name in each.top.index], small()) + 1.7
     figure, axes = grid_of_axes(len(ranked), width, ROW_INCHES * longest + 0.75, max_columns=MAX_GROUP_COLUMNS)
+    # a long title would extend into the next panel
+    separator = " · " if all(len(each.name) <= MAX_NAME_LETTERS for each in ranked) else "\n"
     for ax, each in zip(axes, ranked, strict=True):
-        _draw_group(ax, each, colors[each.name], longest)
+        _draw_group(ax, each, colors[each.name], longest, separator)
     return figure
 
 
@@ -87,6 +99,8 @@ def disc_features(
     group: str | None = None,
     n_features: int = 30,
     key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
     """Draw a table of the features with the highest scores: name, score, feature group, and stability if computed.
@@ -99,6 +113,8 @@ def disc_features(
     n_features
         Rows of the table of each condition.
     key
+    title
+    width
     ax
         ... Given axes take a single condition.
 
@@ -138,14 +154,11 @@ def _ranked_groups(condition: DiscCondition, n_features: int) -> list[RankedGrou
     return [RankedGroup(name, table.iloc[:n_features], len(table), highest) for name, table in members.items()]
 
 
-def _draw_group(ax: Axes, ranked: RankedGroup, color: str, longest: int) -> None:
+def _draw_group(ax: Axes, ranked: RankedGroup, color: str, longest: int, separator: str) -> None:
     scores, y = ranked.top["score"], np.arange(len(ranked.top))
     ax.hlines(y, 0, scores, color=color, lw=1.2, alpha=0.6)
     ax.plot(scores, y, ls="none", marker="o", ms=5, color=color, mew=0, clip_on=False)
-    name = label_text(ranked.name, 20)
-    # a long title would extend into the next panel
-    separator = " · " if len(name) <= MAX_NAME_LETTERS else "\n"
-    ax.set_title(name + separator + plural(ranked.size), fontsize=medium())
+    ax.set_title(label_text(ranked.name, 20) + separator + plural(ranked.size), fontsize=medium())
     _name_rows(ax, ranked.top.index, longest)
     ax.set_xlim(0, 1.05 * ranked.highest or 1.0)
 

@@ -14,6 +14,7 @@ from ..core.scorecard import ALPHA, KINDS, NONE
 from ..core.typing import Floats, Ints
 from ._canvas import ROW_INCHES, new_figure, require_one_panel, show_message, tidy
 from ._docs import documented_figure
+from ._page import is_narrow
 from ._style import (
     HIGHER_COLOR,
     LOWER_COLOR,
@@ -49,6 +50,8 @@ def scorecard(
     reference: str | None = None,
     n_features: int = 30,
     key: str = "scorecard",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
     """Draw how the leading features differ between conditions.
@@ -68,6 +71,8 @@ def scorecard(
     n_features
         Features to show for each pair of conditions.
     key
+    title
+    width
     ax
         ... Given axes take the features of a single pair, without the bars.
 
@@ -107,6 +112,8 @@ def _draw_pairs(tables: list[pd.DataFrame], n_features: int) -> Figure:
     dots_inches = text_inches(names, small()) + COLUMN_INCHES * len(KINDS) + BESIDE_INCHES
     least = [BARS_INCHES + LEGEND_INCHES, *[BARS_INCHES] * (len(tables) - 1)]
     heights = [max(ROW_INCHES * len(where), low) + ABOVE_INCHES for where, low in zip(rows, least, strict=True)]
+    if is_narrow(dots_inches + OVERVIEW_INCHES):
+        return _draw_narrow_pairs(tables, n_features, [ROW_INCHES * len(where) + ABOVE_INCHES for where in rows])
     figure = new_figure(dots_inches + OVERVIEW_INCHES, sum(heights))
     subfigures = figure.subfigures(len(tables), 1, squeeze=False, height_ratios=heights)[:, 0]
     for number, (subfigure, table) in enumerate(zip(subfigures, tables, strict=True)):
@@ -121,6 +128,21 @@ def _draw_pairs(tables: list[pd.DataFrame], n_features: int) -> Figure:
             key = subfigure.add_subplot(grid[1, 1])
             key.set_axis_off()
             legend(key, _legend_entries(), loc="upper left", labelspacing=0.7, borderaxespad=0.0)
+    return figure
+
+
+def _draw_narrow_pairs(tables: list[pd.DataFrame], n_features: int, heights: list[float]) -> Figure:
+    """Lay out bars and legend below the dots of each pair, as a narrow page has no space beside them."""
+    figure = new_figure(0.0, sum(heights) + len(heights) * LEGEND_INCHES)
+    above_and_below = [inches for height in heights for inches in (height, LEGEND_INCHES)]
+    grid = figure.add_gridspec(len(above_and_below), 2, height_ratios=above_and_below, width_ratios=(1.1, 1))
+    for number, table in enumerate(tables):
+        _draw_dots(figure.add_subplot(grid[2 * number, :]), table, n_features)
+        _draw_kind_counts(figure.add_subplot(grid[2 * number + 1, 0]), table)
+        if number == 0:
+            key = figure.add_subplot(grid[1, 1])
+            key.set_axis_off()
+            legend(key, _legend_entries(), loc="upper left", labelspacing=0.3, borderaxespad=0.0)
     return figure
 
 
@@ -233,7 +255,10 @@ def _draw_kind_counts(ax: Axes, table: pd.DataFrame) -> None:
 
 
 def _pair_title(table: pd.DataFrame) -> str:
-    return f"{label_text(table['group'].iloc[0])} vs {label_text(table['reference'].iloc[0])}" if len(table) else ""
+    if not len(table):
+        return ""
+    group, reference = (label_text(table[name].iloc[0]) for name in ("group", "reference"))
+    return f"trend with {group}" if "slope" in table.columns else f"{group} vs {reference}"
 
 
 def _legend_entries() -> list[Entry]:

@@ -19,7 +19,15 @@ MAX_SIGNIFICANT_PVAL = 0.05
 
 
 @documented_figure
-def disc_significance(adata: AnnData, *, group: str | None = None, key: str = "disc", ax: Axes | None = None) -> Axes:
+def disc_significance(
+    adata: AnnData,
+    *,
+    group: str | None = None,
+    key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw the singular value σ of every component, and those of permutations.
 
     Parameters
@@ -28,6 +36,8 @@ def disc_significance(adata: AnnData, *, group: str | None = None, key: str = "d
         Annotated data after :func:`diffnb.tl.disc`.
     group
     key
+    title
+    width
     ax
 
     Returns
@@ -48,7 +58,7 @@ def disc_significance(adata: AnnData, *, group: str | None = None, key: str = "d
     table = get.disc_significance(adata, key=key)
     colors = colors_of(compared_conditions(adata, key))
     tested = bool(table["pval"].notna().any())
-    axes = axes_or_new(ax, 4.6, 2.9)
+    axes = axes_or_new(ax, 6.0, 3.2)
     for name in names:
         _draw_sigma(axes, table[table["group"] == name], colors[name], tested)
     axes.set_xlabel("component")

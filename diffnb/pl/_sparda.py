@@ -28,6 +28,8 @@ def sparda(
     projection: int = 1,
     n_features: int = 30,
     key: str = "sparda",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
     """Draw the signed weights of the features that make up a projection.
@@ -41,6 +43,8 @@ def sparda(
     n_features
         Features to show at most, the largest weights first; features without weight are never shown.
     key
+    title
+    width
     ax
         ... Given axes take a single comparison.
 
@@ -73,7 +77,13 @@ def sparda(
 
 @documented_figure
 def sparda_path(
-    adata: AnnData, *, group: str | None = None, key: str = "sparda", ax: Axes | None = None
+    adata: AnnData,
+    *,
+    group: str | None = None,
+    key: str = "sparda",
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
 ) -> Figure | Axes:
     """Draw objective and held-out divergence against the number of features, and the number that was chosen.
 
@@ -83,6 +93,8 @@ def sparda_path(
         Annotated data after :func:`diffnb.tl.sparda`.
     group
     key
+    title
+    width
     ax
         ... Given axes take a single comparison.
 
@@ -118,6 +130,8 @@ def sparda_projection(
     group: str | None = None,
     projection: int = 1,
     key: str = "sparda",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
     """Draw the distributions of both conditions along a projection, and how quantiles move between them.
@@ -129,6 +143,8 @@ def sparda_projection(
     group
     projection
     key
+    title
+    width
     ax
         ... Given axes take a single comparison.
 

@@ -14,9 +14,11 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap,
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
+from matplotlib.transforms import ScaledTranslation
 
 from .._keys import BACKGROUND_GROUP
 from ..core.typing import Floats
+from ._page import MIN_FIGURE_INCHES, is_narrow, page_width
 
 #: a colour as matplotlib takes it
 Color: TypeAlias = str | tuple[float, ...]
@@ -57,6 +59,12 @@ LETTER_ASPECT = 0.62
 #: entries in a column of a legend, and in a legend in total
 MAX_LEGEND_ROWS = 16
 MAX_LEGEND_ENTRIES = 30
+#: numbers between these are written as integers, not with an exponent
+MIN_THOUSAND, MAX_WRITTEN_OUT = 1e3, 1e7
+#: width of an entry of a legend besides its text
+HANDLE_INCHES = 0.5
+#: distance of a legend from the axes that it is below, which holds ticks and the label of an axis
+BELOW_AXES_POINTS = 34.0
 
 
 def is_dark() -> bool:
@@ -123,8 +131,9 @@ def plural(count: int, noun: str = "feature") -> str:
 
 
 def signed_number(value: float, _position: object = None) -> str:
-    """Format a tick with a minus sign rather than a hyphen."""
-    return f"{value:.2g}".replace("-", "−")
+    """Format a tick with a minus sign rather than a hyphen, and with separators of thousands."""
+    written = f"{value:,.0f}" if MIN_THOUSAND <= abs(value) < MAX_WRITTEN_OUT else f"{value:.3g}"
+    return written.replace("-", "−")
 
 
 def integer_tick(value: float, _position: object = None) -> str:
@@ -198,8 +207,26 @@ def legend(target: Axes | Figure, entries: Sequence[Entry], **options: object) -
 
 
 def legend_right(ax: Axes, entries: Sequence[Entry], **options: object) -> Legend:
-    """Add a legend to the right of the axes, where it covers nothing."""
-    return legend(ax, entries, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2, **options)
+    """Add a legend to the right of the axes, or below them on a narrow page; it covers nothing there."""
+    if is_narrow(MIN_FIGURE_INCHES):
+        below = ax.transAxes + ScaledTranslation(0, -BELOW_AXES_POINTS / 72, ax.figure.dpi_scale_trans)
+        place: dict[str, object] = {"bbox_to_anchor": (0.0, 0.0), "bbox_transform": below, "ncols": _columns(entries)}
+    else:
+        place = {"bbox_to_anchor": (1.0, 1.0)}
+    return legend(ax, entries, loc="upper left", borderaxespad=0.2, **place, **options)
+
+
+def legend_outside(figure: Figure, entries: Sequence[Entry]) -> Legend:
+    """Add a legend to the right of all panels of a figure, or below them on a narrow page."""
+    if is_narrow(MIN_FIGURE_INCHES):
+        return legend(figure, entries, loc="outside lower center", ncols=_columns(entries))
+    return legend(figure, entries, loc="outside right upper")
+
+
+def _columns(entries: Sequence[Entry]) -> int:
+    """Return how many columns of a legend fit on the page."""
+    one = text_inches([label_text(name) for _, name in entries], small()) + HANDLE_INCHES
+    return max(1, int(0.8 * (page_width() or MIN_FIGURE_INCHES) / one))
 
 
 def group_entries(colors: Mapping[str, str], present: Sequence[str]) -> list[Entry]:

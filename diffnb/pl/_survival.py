@@ -15,7 +15,15 @@ from ._style import Entry, area_alpha, colors_of, label_text, legend_right, medi
 
 
 @documented_figure
-def survival(adata: AnnData, *, key: str = "survival", interval: bool = True, ax: Axes | None = None) -> Axes:
+def survival(
+    adata: AnnData,
+    *,
+    key: str = "survival",
+    interval: bool = True,
+    title: str | None = None,
+    width: float | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Draw Kaplan–Meier curves of each group, with censored samples as ticks and the log-rank test as title.
 
     Parameters
@@ -25,6 +33,8 @@ def survival(adata: AnnData, *, key: str = "survival", interval: bool = True, ax
     key
     interval
         Also draw 95 % confidence intervals.
+    title
+    width
     ax
 
     Returns

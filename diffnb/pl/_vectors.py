@@ -17,6 +17,7 @@ from ..core.typing import Floats
 from ..get._conditions import DiscCondition, disc_conditions
 from ._canvas import color_bar, new_figure, tidy
 from ._docs import documented_figure
+from ._page import columns_that_fit, figure_width, is_narrow
 from ._read import group_colors, vector_count
 from ._style import diverging, faint_color, label_text, medium, signed_number, small
 from ._track import Segment, draw_lines, draw_strip, image_of, name_height, name_segments, track
@@ -25,9 +26,8 @@ from ._track import Segment, draw_lines, draw_strip, image_of, name_height, name
 MAX_LINE_FEATURES = 1000
 VECTOR_HEIGHT_INCHES, HEATMAP_ROW_INCHES = 1.05, 0.26
 VECTOR_WIDTH_INCHES, HEATMAP_WIDTH_INCHES = 3.6, 6.4
-#: width of the axes within a panel
-TRACK_INCHES = VECTOR_WIDTH_INCHES - 0.6
-HEATMAP_TRACK_INCHES = HEATMAP_WIDTH_INCHES - 1.8
+#: what labels and colour bars take of the width of a panel
+BESIDE_VECTOR_INCHES, BESIDE_HEATMAP_INCHES = 0.6, 1.8
 
 
 @documented_figure
@@ -38,6 +38,8 @@ def disc_vectors(
     n_vectors: int | None = None,
     kind: Literal["lines", "heatmap"] | None = None,
     key: str = "disc",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw differential vectors, with features arranged by group.
 
@@ -54,6 +56,8 @@ def disc_vectors(
         `"lines"`, or `"heatmap"`, where each column of pixels shows the largest of the values it covers; by
         default lines up to 1000 features.
     key
+    title
+    width
 
     Returns
     -------
@@ -88,6 +92,8 @@ def feature_diffmap(
     n_vectors: int = 2,
     key: str = "feature_diffmap",
     disc_key: str | None = "disc",
+    title: str | None = None,
+    width: float | None = None,
 ) -> Figure:
     """Draw diffusion maps of features next to differential vectors.
 
@@ -106,6 +112,8 @@ def feature_diffmap(
     disc_key
         The `key_added` of :func:`diffnb.tl.disc`, whose groups order the features; `None` draws only the
         diffusion maps, with features in the order of `adata.var_names`.
+    title
+    width
 
     Returns
     -------
@@ -163,32 +171,41 @@ def _draw_both_maps(
 ) -> Figure:
     """Draw methods in columns and conditions in rows."""
     n_methods, n_vectors = len(pairs[0][1]), pairs[0][1][0].shape[1]
-    under = name_height([segments for segments, _ in pairs], TRACK_INCHES)
-    height = len(names) * (VECTOR_HEIGHT_INCHES * n_vectors + under) + 0.25
-    figure = new_figure(VECTOR_WIDTH_INCHES * n_methods + 0.6, height)
+    wide = figure_width(VECTOR_WIDTH_INCHES * n_methods + 0.6)
+    inches = (wide - 0.6) / n_methods - BESIDE_VECTOR_INCHES
+    under = name_height([segments for segments, _ in pairs], inches)
+    figure = new_figure(wide, len(names) * (VECTOR_HEIGHT_INCHES * n_vectors + under) + 0.25)
     axes = figure.subplots(n_vectors * len(names), n_methods, squeeze=False)
-    for title, ax in zip(("diffusion map", "differential vectors (DiSC)"), axes[0], strict=False):
-        ax.set_title(title, fontsize=medium())
+    ours = "DiSC" if is_narrow(2 * VECTOR_WIDTH_INCHES) else "differential vectors (DiSC)"
+    for method, ax in zip(("diffusion map", ours), axes[0], strict=False):
+        ax.set_title(method, fontsize=medium())
     for m, (name, (segments, drawn)) in enumerate(zip(names, pairs, strict=True)):
         here = axes[m * n_vectors : (m + 1) * n_vectors]
         for j, values in enumerate(drawn):
             column = list(here[: values.shape[1], j])
-            _draw_vector_column(column, segments, values, colors, "" if j else label_text(name, 14))
+            _draw_vector_column(column, segments, values, colors, "" if j else label_text(name, 14), inches)
             for ax in here[values.shape[1] :, j]:
                 ax.remove()
     return figure
 
 
 def _draw_vectors(found: list[DiscCondition], counts: list[int], colors: Mapping[str, str]) -> Figure:
-    rows = max(counts)
+    rows, n_columns = max(counts), columns_that_fit(len(found), VECTOR_WIDTH_INCHES)
+    n_blocks = -(-len(found) // n_columns)
     tracks = [track(c.table["feature_group"], len(c.table)) for c in found]
-    height = VECTOR_HEIGHT_INCHES * rows + 0.25 + name_height(tracks, TRACK_INCHES)
-    figure = new_figure(VECTOR_WIDTH_INCHES * len(found) + 0.4, height)
-    axes = figure.subplots(rows, len(found), squeeze=False)
-    for condition, segments, count, column in zip(found, tracks, counts, axes.T, strict=True):
+    wide = figure_width(VECTOR_WIDTH_INCHES * n_columns + 0.4)
+    inches = wide / n_columns - BESIDE_VECTOR_INCHES
+    height = VECTOR_HEIGHT_INCHES * rows + 0.25 + name_height(tracks, inches)
+    figure = new_figure(wide, n_blocks * height)
+    axes = figure.subplots(rows * n_blocks, n_columns, squeeze=False)
+    # a column of panels for each condition, and further blocks of rows where the page is narrow
+    columns = [axes[i * rows : (i + 1) * rows, j] for i in range(n_blocks) for j in range(n_columns)]
+    for ax in [ax for column in columns[len(found) :] for ax in column]:
+        ax.remove()
+    for condition, segments, count, column in zip(found, tracks, counts, columns, strict=False):
         for ax in column[count:]:
             ax.remove()
-        _draw_vector_column(column[:count], segments, _leading_vectors(condition, count), colors, "")
+        _draw_vector_column(list(column[:count]), segments, _leading_vectors(condition, count), colors, "", inches)
         column[0].set_title(label_text(condition.name, 40), fontsize=medium())
     return figure
 
@@ -198,7 +215,12 @@ def _leading_vectors(condition: DiscCondition, count: int) -> Floats:
 
 
 def _draw_vector_column(
-    axes: Sequence[Axes], segments: list[Segment], values: Floats, colors: Mapping[str, str], name: str
+    axes: Sequence[Axes],
+    segments: list[Segment],
+    values: Floats,
+    colors: Mapping[str, str],
+    name: str,
+    inches: float,
 ) -> None:
     """Draw vectors in a column of panels, on one scale."""
     reach = 1.08 * float(np.abs(values).max()) or 1.0
@@ -210,22 +232,24 @@ def _draw_vector_column(
         ax.spines["bottom"].set_visible(False)
         draw_strip(ax, segments, colors)
         ax.set_ylabel(f"{name}\nvector {i + 1}" if name else f"vector {i + 1}", fontsize=small())
-    name_segments(axes[-1], segments, TRACK_INCHES)
+    name_segments(axes[-1], segments, inches)
 
 
 def _draw_heatmaps(found: list[DiscCondition], counts: list[int], colors: Mapping[str, str]) -> Figure:
     tracks = [track(c.table["feature_group"], len(c.table)) for c in found]
-    names = name_height(tracks, HEATMAP_TRACK_INCHES)
+    wide = figure_width(HEATMAP_WIDTH_INCHES)
+    inches = wide - BESIDE_HEATMAP_INCHES
+    names = name_height(tracks, inches)
     heights = [max(n, 2) for n in counts]  # a single row would be too low for the ticks of its colour bar
-    figure = new_figure(HEATMAP_WIDTH_INCHES, sum(HEATMAP_ROW_INCHES * n + 0.35 + names for n in heights))
+    figure = new_figure(wide, sum(HEATMAP_ROW_INCHES * n + 0.35 + names for n in heights))
     axes = figure.subplots(len(found), 1, squeeze=False, height_ratios=heights)[:, 0]
     for ax, condition, segments, count in zip(axes, found, tracks, counts, strict=True):
-        _draw_heatmap(ax, segments, _leading_vectors(condition, count), colors)
+        _draw_heatmap(ax, segments, _leading_vectors(condition, count), colors, inches)
         ax.set_title(label_text(condition.name, 60), fontsize=medium(), loc="left")
     return figure
 
 
-def _draw_heatmap(ax: Axes, segments: list[Segment], values: Floats, colors: Mapping[str, str]) -> None:
+def _draw_heatmap(ax: Axes, segments: list[Segment], values: Floats, colors: Mapping[str, str], inches: float) -> None:
     count = values.shape[1]
     reach = float(np.abs(values).max()) or 1.0
     drawn = ax.imshow(
@@ -244,5 +268,5 @@ def _draw_heatmap(ax: Axes, segments: list[Segment], values: Floats, colors: Map
     ax.spines[["left", "bottom"]].set_visible(False)
     ax.set_yticks(np.arange(count) + 0.5, [f"vector {i + 1}" for i in range(count)], fontsize=small())
     ax.tick_params(axis="y", length=0)
-    name_segments(ax, segments, HEATMAP_TRACK_INCHES)
+    name_segments(ax, segments, inches)
     color_bar(drawn, ax, pad=0.02, fraction=0.05, ticks=[-reach, 0, reach], format=signed_number)

@@ -88,7 +88,7 @@ SECTIONS = {
         "Scorecard",
         "How does each feature differ: in its mean, spread, distribution, or connectivity?",
         (Table("Features", "scorecard", _by_best_pvalue),),
-        (Figure("Leading features", "scorecard"),),
+        (Figure("Leading features", "scorecard"), Figure("Trends of leading features", "trend")),
     ),
     "disc": Section(
         "DiSC",

@@ -42,6 +42,10 @@ class SPARDA(TransformerMixin, Estimator):
         `"wasserstein2"` (squared), `"wasserstein1"` or `"kolmogorov"`.
     solver
         `"tighten"`, or `"relax"` for at most 500 features.
+    penalty
+        λ of the relaxation; 0 for none.
+    tighten
+        `False` with `solver="relax"`: no ascent, weights from the relaxed matrix.
     n_permutations
         Permutations for p-values; 0 for none.
     certificate
@@ -85,6 +89,8 @@ class SPARDA(TransformerMixin, Estimator):
         standardize: Literal["global"] | None = "global",
         divergence: Literal["wasserstein2", "wasserstein1", "kolmogorov"] = "wasserstein2",
         solver: Literal["tighten", "relax"] = "tighten",
+        penalty: float = 0.0,
+        tighten: bool = True,
         n_permutations: int = 0,
         certificate: bool = False,
         random_state: int | np.random.RandomState | None = 0,
@@ -95,6 +101,8 @@ class SPARDA(TransformerMixin, Estimator):
         self.standardize = standardize
         self.divergence = divergence
         self.solver = solver
+        self.penalty = penalty
+        self.tighten = tighten
         self.n_permutations = n_permutations
         self.certificate = certificate
         self.random_state = random_state

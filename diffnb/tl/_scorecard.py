@@ -16,7 +16,6 @@ from .._anndata import (
     Pulled,
     Results,
     bound,
-    expand,
     guarded,
     pull,
     pull_counts,
@@ -32,7 +31,6 @@ from ..core.scorecard import (
     KINDS,
     MIN_OBS_FOR_CONNECTIVITY,
     MIN_OBS_PER_SAMPLE,
-    NONE,
     Design,
     ScorecardFit,
     design,
@@ -41,6 +39,7 @@ from ..core.scorecard import (
 )
 from ._docs import documented_tool
 from ._pairs import known_condition
+from ._trend import feature_table, trends
 
 
 @guarded(ScorecardKeys)
@@ -51,6 +50,7 @@ def scorecard(
     *,
     groups: Sequence[str] | None = None,
     reference: str | Literal["auto"] = "auto",
+    trend: bool = False,
     sample_key: str | None = None,
     covariates: Sequence[str] | str | None = None,
     layer: str | None = None,
@@ -95,6 +95,10 @@ def scorecard(
     reference
         ... `"auto"`: every pair of conditions is compared, the later in the order of categories (or of `groups`)
         with the earlier.
+    trend
+        Take `groupby` for a dose (concentration, time, age: numbers, or categories that are ordered or read as
+        numbers) and test whether every feature changes steadily with it, instead of comparing conditions. See
+        Notes.
     sample_key
         ... Samples are the units then: Welch's t of sample means and of log-spreads, and F ratios between samples
         for quantile functions and for Fisher z. Samples with both conditions are compared with themselves.
@@ -123,6 +127,15 @@ def scorecard(
     is the connectivity of one that is constant in a condition, and of all with fewer than 8 observations in
     one. Read it with :func:`diffnb.get.scorecard`.
 
+    Notes
+    -----
+    With `trend=True`, *mean* is the slope of the values over the dose, and *spread* that of their distances from the
+    median of their level, both with robust errors (HC3); *distribution* is the test above with the centred dose in
+    place of the conditions; *connectivity* is that above with the slope of Fisher z over levels of the dose. Levels
+    are the distinct doses, or up to eight quantiles of more than twelve. With `sample_key`, samples with several
+    doses have a slope each, samples with one dose are regressed on it, and both estimates are averaged where there
+    are both. With `covariates`, slopes are those at given covariates. Categories without numbers count as 0, 1, 2, ….
+
     References
     ----------
     Welch, Biometrika 1947; Brown & Forsythe, J. Am. Stat. Assoc. 1974; Scholz & Stephens, J. Am. Stat. Assoc.
@@ -142,6 +155,10 @@ def scorecard(
     validate.flags(copy=copy)
     n_jobs = validate.jobs(n_jobs)
     validate.seed(random_state)  # of no effect: the answer follows from the data
+    keys = ScorecardKeys(key_added)
+    if _is_trend(trend, reference, counts):
+        found = trends(adata, groupby, groups, sample_key, covariates, layer, mask_var, keys, n_jobs)
+        return store(adata, keys, found, call, copy=copy)
     against = known_condition(adata, groupby, "reference", reference)
     chosen = _with_reference(groups, against)
     data = pull(
@@ -165,8 +182,20 @@ def scorecard(
     _log_permuted(data, pairs, cards)
     if raw is not None:
         _log_masked(cards)
-    keys = ScorecardKeys(key_added)
     return store(adata, keys, _results(keys, data, pairs, cards), call, copy=copy)
+
+
+def _is_trend(trend: object, reference: str, counts: str | None) -> bool:
+    """Read `trend`, and refuse what a trend has no place for."""
+    validate.flags(trend=trend)
+    if trend and reference != "auto":
+        raise ValueError(f"reference={reference!r} is a condition to compare with; a trend has none, leave it out.")
+    if trend and counts is not None:
+        raise ValueError(
+            f"counts={counts!r} corrects correlations of two conditions; for a trend match depths with pp.match_depth"
+            " over the levels of the dose, normalise, and leave counts out."
+        )
+    return bool(trend)
 
 
 def _with_reference(groups: Sequence[str] | None, reference: str | None) -> Sequence[object] | None:
@@ -188,7 +217,7 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
     if sample_key is None:
         return None
     codes = [data.samples[i] for i in pair]
-    found = design(*codes)
+    found = design(*codes, mixed=not data.covariates)
     for i, count in zip(pair, found.sizes, strict=True):
         if count < 2:
             raise ValueError(
@@ -197,7 +226,7 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
                 " condition out with groups=[…], or leave sample_key out to compare single observations."
             )
     n_samples = len(np.unique(np.concatenate(codes)))
-    n_used = found.sizes[0] if found.paired else sum(found.sizes)
+    n_used = found.sizes[0] if found.paired else sum(found.sizes) - found.n_mixed_pairs
     names = " and ".join(repr(data.groups[i]) for i in pair)
     if n_used < n_samples:
         why = "are not in both conditions or " if found.paired else ""
@@ -205,8 +234,14 @@ def _samples(data: Pulled, sample_key: str | None, pair: tuple[int, int]) -> Des
             f"{n_samples - n_used} of {n_samples} samples {why}have fewer than {MIN_OBS_PER_SAMPLE} observations"
             f" and are excluded from the comparison of {names}."
         )
-    log.info(f"scorecard of {names}: {n_used} samples, {'each in both' if found.paired else 'each in one'}")
+    log.info(f"scorecard of {names}: {n_used} samples, {_described(found)}")
     return found
+
+
+def _described(found: Design) -> str:
+    if found.n_mixed_pairs:
+        return f"{found.n_mixed_pairs} of them in both conditions"
+    return "each in both" if found.paired else "each in one"
 
 
 def _compare(
@@ -262,25 +297,12 @@ def _results(
 ) -> Results:
     named = [(data.groups[i], data.groups[j]) for i, j in pairs]
     prefixes = keys.prefixes(named)
-    tables = [_table(card, data, keys.columns(prefix, KINDS)) for card, prefix in zip(cards, prefixes, strict=True)]
+    tables = [
+        feature_table(card, data, keys.columns(prefix, KINDS)) for card, prefix in zip(cards, prefixes, strict=True)
+    ]
     compared = {
         "group": np.array([group for group, _ in named], dtype=object),
         "reference": np.array([reference for _, reference in named], dtype=object),
         "columns": np.array(prefixes, dtype=object),
     }
     return Results(varm={keys.varm: pd.concat(tables, axis=1)}, described={"pairs": compared})
-
-
-def _table(card: ScorecardFit, data: Pulled, names: dict[str, str]) -> pd.DataFrame:
-    """Make the columns of one comparison, with a row for every feature."""
-    table = pd.DataFrame(
-        {
-            names[f"{kind}_{value}"]: expand(np.asarray(getattr(card, value))[:, k], data.kept)
-            for k, kind in enumerate(KINDS)
-            for value in ("stat", "pval", "pval_adj")
-        }
-    )
-    kinds = np.full(data.kept.size, None, dtype=object)
-    kinds[data.kept] = card.kind
-    table[names["kind"]] = pd.Categorical(kinds, categories=[*KINDS, NONE])
-    return table

@@ -44,6 +44,8 @@ def pda(
     standardize: Literal["global", "within"] | None = "global",
     divergence: Literal["wasserstein2", "wasserstein1", "kolmogorov"] = "wasserstein2",
     solver: Literal["tighten", "relax"] = "tighten",
+    penalty: float = 0.0,
+    tighten: bool = True,
     n_permutations: int = 0,
     sample_key: str | None = None,
     permute_within: str | None = None,
@@ -80,6 +82,11 @@ def pda(
     solver
         `"tighten"`: ascent from several starts; `"relax"`: from the semidefinite relaxation as well, for at
         most 500 features.
+    penalty
+        λ of the relaxation (Eq. 6), times the sum of absolute entries of its matrix; 0 for none.
+    tighten
+        `False` with `solver="relax"`: no ascent. Weights are the square roots of the diagonal of the relaxed
+        matrix, cut to the number of features: a lower objective, and a ranking of all features that differ.
     n_permutations
     sample_key
         ... Whole samples are permuted then; those that hold both populations have them exchanged or not.
@@ -135,6 +142,8 @@ def sparda(
     standardize: Literal["global", "within"] | None = "global",
     divergence: Literal["wasserstein2", "wasserstein1", "kolmogorov"] = "wasserstein2",
     solver: Literal["tighten", "relax"] = "tighten",
+    penalty: float = 0.0,
+    tighten: bool = True,
     n_permutations: int = 0,
     sample_key: str | None = None,
     permute_within: str | None = None,
@@ -179,6 +188,11 @@ def sparda(
     solver
         `"tighten"`: ascent from several starts; `"relax"`: from the semidefinite relaxation as well, for at
         most 500 features.
+    penalty
+        λ of the relaxation (Eq. 6), times the sum of absolute entries of its matrix; 0 for none.
+    tighten
+        `False` with `solver="relax"`: no ascent. Weights are the square roots of the diagonal of the relaxed
+        matrix, cut to the number of features: a lower objective, and a ranking of all features that differ.
     n_permutations
         ... With `n_features="auto"` every permutation chooses the number of features at which it stands out most,
         as the data itself does, so that the test needs no number.

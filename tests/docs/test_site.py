@@ -48,12 +48,67 @@ RUNNABLE = [
     "howto/choose_parameters",
     "howto/coming_from",
     "howto/scikit_learn",
+    "howto/two_groups_of_patients",
+    "howto/cells_of_donors",
+    "howto/time_series_of_subjects",
+    "howto/two_images",
+    "howto/no_labels",
+    "howto/three_conditions",
+    "howto/paired",
+    "howto/batch",
+    "howto/nifti",
+    "howto/envi",
+    "howto/cytoscape",
+    "howto/edges",
+    "howto/enrichment",
+    "howto/power",
+    "howto/publication_figures",
+    "howto/stale_results",
     "explanation/disc",
     "explanation/sparda",
     "explanation/diverse_features",
     "explanation/dufs",
     "explanation/informed",
 ]
+
+
+def groups(adata):
+    """Sizes of the groups that DiSC names."""
+    return {name: len(features) for name, features in dn.get.gene_sets(adata).items()}
+
+
+def claims_of_batches(seen):
+    cards = [dn.get.scorecard(seen["adata"], key=key) for key in ("plain", "adjusted")]
+    assert [(card["mean_pval_adj"] < 0.05).sum() for card in cards] == [134, 0]
+    assert list(groups(seen["adata"]).values()) == [25] * 4
+
+
+def claims_of_patients(seen):
+    kinds = dn.get.scorecard(seen["patients"])["kind"].value_counts()
+    assert (kinds["mean"], kinds.drop("none").sum()) == (30, 33)
+    assert (dn.get.scorecard(seen["patients"], key="null")["kind"] == "none").all()
+    assert groups(seen["patients"]) == {}
+
+
+def claims_of_images(seen):
+    angles = seen["pair"].var["feature_change"].sort_values(ascending=False).to_numpy()
+    assert 0.77 < angles[11] < angles[0] < 0.8 + 0.005
+    assert angles[12] < 0.055
+    assert groups(seen["pair"]) == {"autumn1": 12}
+
+
+def claims_of_pairs(seen):
+    assert groups(seen["cells"]) == {"stimulated1": 15}
+    assert (dn.get.scorecard(seen["cells"])["kind"] == "connectivity").sum() == 120
+
+
+#: what pages say that their code finds
+CLAIMS = {
+    "howto/batch": claims_of_batches,
+    "howto/two_groups_of_patients": claims_of_patients,
+    "howto/two_images": claims_of_images,
+    "howto/paired": claims_of_pairs,
+}
 #: imported before all other modules of the build: every attempt to open a connection is recorded and refused
 NO_NETWORK = """
 import socket, traceback
@@ -262,6 +317,24 @@ def test_every_figure_that_is_drawn_is_shown(pages):
     assert set(drawn) <= shown
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_every_tutorial_has_a_picture_and_a_sentence_in_the_gallery(path, pages):
+    gallery = (DOCS / "tutorials" / "index.md").read_text(encoding="utf-8")
+    (row,) = [line for line in gallery.splitlines() if f"notebooks/{path.name}" in line]
+    assert f"../images/tutorial_{path.stem}.png" in row
+    assert len(row.split("**")[2]) > 60
+    assert 2_000 < (DOCS / "images" / f"tutorial_{path.stem}.png").stat().st_size < 60_000
+    assert any(f"tutorial_{path.stem}" in src for src in pages["tutorials/index.html"].loaded)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_index_of_functions_describes_each(name, pages):
+    index = pages["reference/api/index.html"]
+    assert f"generated/{name}.html" in {link.split("#")[0] for link in index.links}
+    sentence = PAGES["first_sentence"](getattr(getattr(dn, name.split(".")[1]), name.split(".")[2]))
+    assert len(sentence) > 10
+
+
 def blocks(page):
     """The Python code of a page, in order."""
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
@@ -270,9 +343,11 @@ def blocks(page):
 
 
 @pytest.mark.parametrize("page", RUNNABLE)
-def test_the_code_of_a_page_runs_as_written(page):
+@pytest.mark.filterwarnings("ignore::UserWarning")  # pages show what a reader would see, advice included
+def test_the_code_of_a_page_runs_as_written(page, tmp_path, monkeypatch):
     seen: dict[str, object] = {}
     assert blocks(page)
+    monkeypatch.chdir(tmp_path)
     for code in blocks(page):
         exec(compile(code, f"{page}.md", "exec"), seen)
     plt.close("all")
@@ -282,6 +357,8 @@ def test_the_code_of_a_page_runs_as_written(page):
             assert set(seen[by]) == set(true), by
         assert set(true) < set(seen["by_scorecard"])
         assert len(seen["by_scorecard"]) == len(true) + 2, "the page says two"
+    if page in CLAIMS:
+        CLAIMS[page](seen)
 
 
 def test_the_citation_has_an_entry_for_every_paper(pages):

@@ -5,13 +5,23 @@ import numpy as np
 import pytest
 
 from diffnb.pl import _canvas
+from diffnb.pl._page import page
 
 
 @pytest.mark.parametrize(("n_panels", "shape"), [(1, (1, 1)), (3, (1, 3)), (4, (2, 2)), (7, (3, 3))])
 def test_a_grid_has_as_many_axes_as_panels_in_as_few_rows_as_possible(n_panels, shape):
     figure, axes = _canvas.grid_of_axes(n_panels, 2.0, 1.5, max_columns=3)
     assert len(axes) == len(figure.axes) == n_panels
-    np.testing.assert_allclose(figure.get_size_inches(), (2.0 * shape[1], 1.5 * shape[0]))
+    # a figure fills a notebook and not a corner of it
+    np.testing.assert_allclose(figure.get_size_inches(), (max(2.0 * shape[1], 6.0), 1.5 * shape[0]))
+
+
+def test_panels_that_do_not_fit_next_to_each_other_move_below():
+    with page(3.5):
+        figure, _ = _canvas.grid_of_axes(4, 2.2, 1.5, max_columns=4)
+        wide, _ = _canvas.grid_of_axes(2, 3.0, 1.5, max_columns=4)
+    np.testing.assert_allclose(figure.get_size_inches(), (3.5, 3.0))
+    np.testing.assert_allclose(wide.get_size_inches(), (3.5, 3.0))
 
 
 def test_panels_are_drawn_into_a_new_figure_or_into_the_given_axes():

@@ -33,7 +33,19 @@ def test_features_without_a_rank_come_last(compared):
     figure = dn.pl.compare_ranks(adata, n_top=5)
     assert len(figure.axes) == 3
     ranks = np.concatenate([c.get_offsets() for c in figure.axes[0].collections])
-    assert (ranks[:, 1] == 251).sum() == 245
+    assert (ranks[:, 1] == 400).sum() == 245
+    assert "none" in [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert "none" not in [t.get_text() for t in figure.axes[0].get_xticklabels()]
+
+
+def test_ranks_are_written_as_integers_and_colours_are_named(compared):
+    figure = dn.pl.compare_ranks(compared, n_top=20)
+    assert [t.get_text() for t in figure.axes[0].get_xticklabels()] == ["1", "10", "100"]
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
+        "first 20 of both",
+        "first 20 of one",
+        "of neither",
+    ]
 
 
 def test_a_single_method_is_drawn_against_itself(compared):

@@ -92,6 +92,8 @@ def test_the_highest_score_of_each_group_is_labelled_first(toy):
     assert sorted(t.get_text() for t in labels_of(ax)) == sorted(highest)
 
 
+# the features of the fixture are copies
+@pytest.mark.filterwarnings("ignore::diffnb.StaleResultsWarning")
 def test_many_points_are_pixels_in_few_collections(wide):
     figure = dn.pl.disc_embedding(wide)
     figure.canvas.draw()

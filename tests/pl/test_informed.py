@@ -8,6 +8,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 import diffnb as dn
+from diffnb.pl import _informed
 
 pytestmark = pytest.mark.slow
 
@@ -178,3 +179,18 @@ class TestSurvival:
         ticks = sum(len(line.get_xdata()) for line in ax.lines if line.get_marker() == "|")
         assert ticks == (dn.get.survival(found)["censored"] > 0).sum() > 0
         assert len(ax.collections) == 2
+
+
+def test_a_few_observations_far_outside_are_drawn_at_the_edge_and_counted(rng):
+    points = np.vstack([rng.normal(size=(300, 2)), [[400.0, 0.0], [0.0, -900.0]]])
+    drawn, outside = _informed._within_reach(points)
+    assert outside.sum() == 2
+    assert np.abs(drawn).max() < 15
+    np.testing.assert_array_equal(drawn[:300], points[:300])
+
+
+def test_many_observations_outside_are_the_shape_of_the_data(rng):
+    points = np.vstack([rng.normal(size=(300, 2)), 400 + rng.normal(size=(30, 2))])
+    drawn, outside = _informed._within_reach(points)
+    assert not outside.any()
+    np.testing.assert_array_equal(drawn, points)

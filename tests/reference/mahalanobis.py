@@ -57,20 +57,21 @@ def gradient(u, sigma):
     return -2 * (rest @ sigma + sigma @ rest) @ u
 
 
-def gradient_projection(u, sigma, h, n_steps=100, tolerance=1e-4):
+def gradient_projection(u, sigma, h, n_steps=10_000, tolerance=1e-7):
     """Steps 3 and 4 of Algorithm 1: step, project on the span of H, in the end normalise.
 
-    The paper leaves the step open; ours is an eighth of the inverse of the largest variance within the span.
+    The paper leaves the step open; ours is an eighth of the inverse of the largest variance within the span. All
+    iterates are U = H T, and the gradient in T is that in U with S = HᵀΣH for Σ: the same steps in fewer numbers.
     """
-    alpha = 1 / (8 * np.linalg.eigvalsh(h.T @ sigma @ h)[-1])
-    u = h @ (h.T @ u)
+    s = h.T @ sigma @ h
+    alpha = 1 / (8 * np.linalg.eigvalsh(s)[-1])
+    t = h.T @ u
     for _ in range(n_steps):
-        moved = h @ (h.T @ (u - alpha * gradient(u, sigma)))
-        change = np.abs(h.T @ (moved - u)).max()
-        u = moved
-        if change < tolerance:
+        change = -alpha * gradient(t, s)
+        t = t + change
+        if np.abs(change).max() < tolerance:
             break
-    return u / np.linalg.norm(u, axis=0)
+    return h @ t / np.linalg.norm(t, axis=0)
 
 
 def inverse_covariance(d, labels, count, solver="gradient", eigenvalues="pca"):

@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import diffnb as dn
+from diffnb.core.sparda.relaxation import relax
 
 pytestmark = pytest.mark.slow
 
@@ -474,3 +475,44 @@ class TestChoice:
         adata.write_h5ad(tmp_path / "found.h5ad")
         back = anndata.read_h5ad(tmp_path / "found.h5ad")
         pd.testing.assert_frame_equal(dn.get.sparda_summary(back), dn.get.sparda_summary(adata))
+
+
+class TestRelaxation:
+    def test_without_tightening_weights_are_those_of_the_relaxed_matrix(self, adata):
+        dn.tl.pda(adata, "condition", solver="relax", tighten=False)
+        found = dn.get.sparda(adata, key="pda")["weight"].reindex(adata.var_names).to_numpy()
+        x = (adata.X - adata.X.mean(axis=0)) / adata.X.std(axis=0)
+        is_stim = (adata.obs["condition"] == "stim").to_numpy()
+        expected = relax(x[is_stim], x[~is_stim]).weights
+        np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-6)
+
+    def test_tightening_raises_the_objective_of_the_same_number_of_features(self, adata):
+        objectives = []
+        for tighten in (False, True):
+            dn.tl.sparda(adata, "condition", n_features=4, solver="relax", tighten=tighten)
+            assert (dn.get.sparda(adata)["weight"] != 0).sum() <= 4
+            objectives.append(dn.get.sparda_summary(adata)["objective"].iloc[0])
+        assert objectives[0] <= objectives[1]
+
+    def test_the_number_of_features_can_be_chosen_without_tightening(self, adata):
+        dn.tl.sparda(adata, "condition", solver="relax", tighten=False, n_permutations=9)
+        assert dn.get.sparda_summary(adata)["pval"].iloc[0] == pytest.approx(0.1)
+
+    def test_a_penalty_concentrates_the_weights(self, adata):
+        sizes = []
+        for penalty in (0.0, 0.05):
+            dn.tl.pda(adata, "condition", solver="relax", tighten=False, penalty=penalty)
+            sizes.append(float(dn.get.sparda(adata, key="pda")["weight"].abs().sum()))
+        assert sizes[1] < 0.95 * sizes[0]
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"penalty": 0.1}, "penalty=0.1 is about the relaxation; use solver='relax'"),
+            ({"tighten": False}, "tighten=False is about the relaxation"),
+            ({"penalty": -1.0, "solver": "relax"}, "penalty"),
+        ],
+    )
+    def test_what_belongs_to_the_relaxation_is_refused_elsewhere(self, adata, options, message):
+        with pytest.raises(ValueError, match=message):
+            dn.tl.pda(adata, "condition", **options)

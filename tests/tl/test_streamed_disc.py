@@ -173,9 +173,9 @@ def test_a_permutation_multiplies_no_more_rows_than_it_must(adata, null, monkeyp
     multiplied = []
     real = sums._sums_of_block
 
-    def counted(block, *where):
+    def counted(n_rows, block, *where):
         multiplied.append(block.shape[0])
-        return real(block, *where)
+        return real(n_rows, block, *where)
 
     monkeypatch.setattr(sums, "_sums_of_block", counted)
     few = adata[: int(0.7 * adata.n_obs)].copy()  # conditions of different sizes
@@ -190,7 +190,7 @@ def test_a_permutation_multiplies_no_more_rows_than_it_must(adata, null, monkeyp
     permuted = np.split(np.random.default_rng(0).permutation(few.n_obs), [sizes[0]])
     found = observations.sigma(permuted, settings)
     if null == "labels":
-        assert sum(multiplied) == min(sizes)
+        assert sum(multiplied) <= min(sizes)
     else:
         assert sum(multiplied) < 0.6 * few.n_obs
     in_memory = as_permutable(pull(few, "condition").matrices, null).sigma(permuted, settings)

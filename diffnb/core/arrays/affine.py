@@ -93,8 +93,8 @@ class AffineMap:
         """
         moved = np.broadcast_to(self._offset(origin), total.shape)
         if moved.any():
-            products += np.outer(total[where], moved)
-            products += np.outer(moved[where], total + n_obs * moved)
+            left = np.stack([total[where], moved[where]], axis=1)
+            products += left @ np.stack([moved, total + n_obs * moved])
         if self.scale is not None:
             products *= self.scale[where, None]
             products *= self.scale

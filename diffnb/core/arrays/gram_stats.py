@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,7 +64,8 @@ def gram_stats(parts: Sequence[Chunked], /) -> list[GramStats]:
     if new:
         origin = _origin(new[0])
         around = [part.centered(origin) for part in new]
-        for part, (total, products) in zip(new, reduce(around, _sums_of_block, _merged), strict=True):
+        work = partial(_sums_of_block, sum(part.shape[0] for part in new))
+        for part, (total, products) in zip(new, reduce(around, work, _merged), strict=True):
             sums = GramStats(part.shape[0], origin, total, products)
             part.memo["sums"], part.memo["moments"] = sums, sums.mean_and_variance()
     return [part.memo["sums"] for part in parts]
@@ -71,15 +73,25 @@ def gram_stats(parts: Sequence[Chunked], /) -> list[GramStats]:
 
 def gram_stats_of_rows(matrices: Sequence[Matrix], rows: Sequence[Sequence[Ints]], /) -> list[list[GramStats]]:
     """Sum some rows of each matrix in memory, several times each, all around one origin."""
+    origin = common_origin(matrices)
+    n_rows = sum(x.shape[0] for x in matrices)
+    return [
+        [sums_of_rows(x, own, origin, n_rows) for own in of_matrix] for x, of_matrix in zip(matrices, rows, strict=True)
+    ]
+
+
+def common_origin(matrices: Sequence[Matrix], /) -> Floats:
+    """Return the origin of sums over matrices in memory: their mean, or zero where zeros must stay zeros."""
     sparse = sp.issparse(matrices[0])
-    origin = np.zeros(matrices[0].shape[1]) if sparse else pooled_moments(matrices)[0]
-    return [[_sums_of_rows(x, own, origin) for own in of_matrix] for x, of_matrix in zip(matrices, rows, strict=True)]
+    return np.zeros(matrices[0].shape[1]) if sparse else pooled_moments(matrices)[0]
 
 
-def _sums_of_rows(x: Matrix, rows: Ints, origin: Floats) -> GramStats:
+def sums_of_rows(x: Matrix, rows: Ints, origin: Floats, n_rows: int, /) -> GramStats:
+    """Sum some rows of a matrix in memory around an origin; `n_rows` are summed in all."""
     if sp.issparse(x):
         block = sp.csr_array(x)[rows]
-        return GramStats(rows.size, origin, np.asarray(float64(block).sum(axis=0)).ravel(), gram(block))
+        total = np.asarray(float64(block).sum(axis=0)).ravel()
+        return GramStats(rows.size, origin, total, gram(block, n_rows=n_rows))
     total, products = np.zeros(origin.size), np.zeros((origin.size, origin.size))
     for part in np.array_split(rows, max(1, -(-rows.size // budget.count(8 * origin.size)))):
         block = dense64(x[part]) - origin
@@ -114,14 +126,15 @@ def correlations(parts: Sequence[Matrix], /) -> list[Floats]:
     Chunked data is summed in one pass; data in memory is made dense.
     """
     if all(isinstance(part, Chunked) for part in parts):
-        centred_products = []
-        for sums in gram_stats(parts):
-            offset = sums.total / sums.n_obs
-            centred_products.append(sums.products - sums.n_obs * np.outer(offset, offset))
-    else:
-        centred = [x - x.mean(axis=0) for x in map(dense64, parts)]
-        centred_products = [x.T @ x for x in centred]
-    return [_unit_diagonal(products) for products in centred_products]
+        return [correlations_of_sums(sums) for sums in gram_stats(parts)]
+    centred = [x - x.mean(axis=0) for x in map(dense64, parts)]
+    return [_unit_diagonal(x.T @ x) for x in centred]
+
+
+def correlations_of_sums(sums: GramStats, /) -> Floats:
+    """Correlations between the columns; those of a constant column are zero."""
+    offset = sums.total / sums.n_obs
+    return _unit_diagonal(sums.products - sums.n_obs * np.outer(offset, offset))
 
 
 def _unit_diagonal(products: Floats) -> Floats:
@@ -138,9 +151,9 @@ def _origin(x: Chunked) -> Floats:
     return np.asarray(dense64(replace(x, rows=some, origin=None, memo={})).mean(axis=0))
 
 
-def _sums_of_block(block: Matrix, _: int, __: Ints) -> tuple[Floats, Floats]:
+def _sums_of_block(n_rows: int, block: Matrix, _: int, __: Ints) -> tuple[Floats, Floats]:
     # converted first: the sum of a sparse block ignores a requested precision
-    return np.asarray(float64(block).sum(axis=0)).ravel(), gram(block)
+    return np.asarray(float64(block).sum(axis=0)).ravel(), gram(block, n_rows=n_rows)
 
 
 def _merged(total: tuple[Floats, Floats], more: tuple[Floats, Floats]) -> tuple[Floats, Floats]:

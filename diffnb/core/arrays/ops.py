@@ -235,9 +235,9 @@ def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
     return mean, (share * (variances + (means - mean) ** 2)).sum(axis=0)
 
 
-def gram(x: Matrix, /) -> Floats:
-    """Inner products of all columns, XᵀX, in float64."""
-    return gram_by_rows(x) if by_rows(x) else cross(x, x)
+def gram(x: Matrix, /, *, n_rows: int | None = None) -> Floats:
+    """Inner products of all columns, XᵀX, in float64; `n_rows` in all, where `x` is one of many parts."""
+    return gram_by_rows(x) if by_rows(x, n_rows) else cross(x, x)
 
 
 def cross(x: Matrix, y: Matrix, /) -> Floats:

@@ -20,39 +20,55 @@ from ..typing import Floats, Ints, Matrix
 #: multiplications of a dense product from which on the compiled loop is worth loading
 MIN_MULTIPLICATIONS = 5e10
 #: rows that stay in the processor's cache while their products are added
-ROWS_AT_ONCE = 2048
-#: share of numbers that are not zero above which dense blocks are faster
-MAX_DENSITY = 0.12
+ROWS_AT_ONCE = 512
+#: rows and columns of a square of which one side is copied to the other
+MIRRORED_AT_ONCE = 2048
+#: share of numbers that are not zero above which dense blocks are faster; making them dense is counted
+MAX_DENSITY = 0.2
 
 
-def by_rows(x: Matrix, /) -> bool:
-    """Return whether products are taken row by row: sparse enough, large enough, and numba is at hand."""
+def by_rows(x: Matrix, /, n_rows: int | None = None) -> bool:
+    """Return whether products are taken row by row: sparse enough, large enough, and numba is at hand.
+
+    `n_rows` is the number of rows in all, where `x` is a part of them.
+    """
     if not sp.issparse(x) or x.nnz > MAX_DENSITY * x.shape[0] * x.shape[1]:
         return False
-    return float(x.shape[0]) * x.shape[1] ** 2 >= MIN_MULTIPLICATIONS and compiled() is not None
+    return is_large(n_rows or x.shape[0], x.shape[1]) and compiled() is not None
+
+
+def is_large(n_rows: int, n_columns: int, /) -> bool:
+    """Return whether products of all columns take so long that preparing for them pays."""
+    return float(n_rows) * n_columns**2 >= MIN_MULTIPLICATIONS
 
 
 def gram_by_rows(x: Matrix, /) -> Floats:
     """Inner products of all columns of a sparse matrix, in float64."""
+    return band_by_rows(x, x.shape[1])
+
+
+def band_by_rows(x: Matrix, width: int, /) -> Floats:
+    """Inner products of the first `width` columns of a sparse matrix with all columns, in float64."""
     rows = sp.csr_array(x)
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
-    total: Floats = np.zeros((rows.shape[1], rows.shape[1]))
+    total: Floats = np.zeros((width, rows.shape[1]))
     add = compiled() or add_products
     for start in range(0, rows.shape[0], ROWS_AT_ONCE):
         block = rows[start : start + ROWS_AT_ONCE]
         columns = block.tocsc()
         values = block.data.astype(np.float64, copy=False)
-        add(block.indptr, block.indices, values, columns.indptr, columns.indices, block.indptr[:-1].copy(), total)
-    _mirror(total)
+        starts = columns.indptr[: width + 1]
+        add(block.indptr, block.indices, values, starts, columns.indices, block.indptr[:-1].copy(), total)
+    _mirror(total[:, :width])
     return total
 
 
 def _mirror(total: Floats) -> None:
     """Copy what is above the diagonal below it."""
-    for start in range(0, len(total), ROWS_AT_ONCE):
-        own = slice(start, start + ROWS_AT_ONCE)
+    for start in range(0, len(total), MIRRORED_AT_ONCE):
+        own = slice(start, start + MIRRORED_AT_ONCE)
         total[own, own] += np.triu(total[own, own], 1).T
         total[own.stop :, own] = total[own, own.stop :].T
 

@@ -14,12 +14,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from ..arrays.gram_stats import GramStats
 from ..runtime.threads import thread_limits
 from ..spectral.eigen import complement, right_singular_pairs, walk_eigenvectors
 from ..spectral.walk import Walk
 from ..typing import Floats, Matrix
 from .defaults import components_for, eigenvectors_for, n_eigenvalues_for, resolve_graph
-from .feature_graph import as_points, feature_walk
+from .feature_graph import as_points, feature_walk, points_from_stats
 from .settings import DiscOptions, DiscSettings, FeatureGraphSettings
 
 #: eigenvalues in descending order, and eigenvectors as columns
@@ -48,10 +49,18 @@ class DiscFit:
         return replace(self, walks=[])
 
 
-def fit_disc(matrices: Sequence[Matrix], options: DiscOptions, /) -> DiscFit:
-    """Compute differential vectors of every condition against the span of all others (Eqs. 6, 7; 19–21)."""
+def fit_disc(
+    matrices: Sequence[Matrix], options: DiscOptions, /, *, stats: Sequence[GramStats] | None = None
+) -> DiscFit:
+    """Compute differential vectors of every condition against the span of all others (Eqs. 6, 7; 19–21).
+
+    `stats` are sums over each condition, where they are known already.
+    """
     with thread_limits(matrices[0].shape[1]):
-        points = as_points(matrices, options.graph.standardize)
+        if stats is None:
+            points = as_points(matrices, options.graph.standardize)
+        else:
+            points = points_from_stats([(own,) for own in stats], options.graph.standardize)
         graph = resolve_graph(points, options.graph)
         walks = [feature_walk(c, graph) for c in points]
         known = [_leading_pairs(walk, graph) for walk in walks] if options.n_eigenvectors == "auto" else None

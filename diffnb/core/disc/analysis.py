@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from ..arrays.gram_stats import GramStats
 from ..runtime.progress import bar
 from ..runtime.threads import thread_limits
 from ..stats.resampling import map_items
@@ -98,24 +99,26 @@ def _pooled(
     strata: Sequence[Ints],
     n_jobs: int | None,
 ) -> Analysis:
-    fit = fit_disc(matrices, options.disc).without_walks()
-    sums = SampleSums(matrices, samples)  # shared by all tests that assign whole samples
+    # shared by the fit and all tests that permute
+    sums = SampleSums.of_units(matrices, samples, strata, options.disc.graph.seed)
+    permutes = options.n_clusters == "auto" or options.n_permutations > 0
+    stats = sums.by_condition() if permutes else None
+    fit = fit_disc(matrices, options.disc, stats=stats).without_walks()
     naming = None
     if options.n_clusters == "auto":
-        naming = _evidence(
-            fit, matrices, options, partial(evidence, samples=samples, strata=strata, sums=sums, n_jobs=n_jobs)
-        )
+        test = partial(evidence, samples=sums.samples, strata=strata, sums=sums, n_jobs=n_jobs)
+        naming = _evidence(fit, matrices, options, test, stats)
     groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
     if _refines(options, groups):
-        groups = _refined(groups, fit.vectors, fit.sigma, related(matrices))
+        groups = _refined(groups, fit.vectors, fit.sigma, related(matrices, stats=stats))
     significance = stable = None
     if options.n_permutations:
         significance = permutation_test(
-            _fit_to_test(fit, matrices, options),
+            _fit_to_test(fit, matrices, options, stats),
             matrices,
             n_permutations=options.n_permutations,
             null=options.null,
-            samples=samples,
+            samples=sums.samples,
             strata=strata,
             sums=sums,
             n_jobs=n_jobs,
@@ -148,6 +151,7 @@ def _evidence(
     matrices: Sequence[Matrix],
     options: AnalysisOptions,
     test: Callable[[DiscFit, Sequence[Matrix]], Naming],
+    stats: Sequence[GramStats] | None,
 ) -> Naming:
     """Judge which conditions may name groups; where labels leave doubt, by connectivity alone.
 
@@ -157,7 +161,8 @@ def _evidence(
     naming = test(fit, matrices)
     if fit.settings.graph.standardize == "within" or not naming.doubtful.any():
         return naming
-    return naming.supported_by(test(fit_disc(matrices, _within(options.disc)).without_walks(), matrices))
+    within = fit_disc(matrices, _within(options.disc), stats=stats).without_walks()
+    return naming.supported_by(test(within, matrices))
 
 
 def _leading(sigma: Floats, naming: Naming | None) -> list[int]:
@@ -178,11 +183,13 @@ def _refined(
     return [refined(group, vectors[m], sigma[m], **own_and_others(correlations, m)) for m, group in enumerate(groups)]
 
 
-def _fit_to_test(fit: DiscFit, matrices: Sequence[Matrix], options: AnalysisOptions) -> DiscFit:
+def _fit_to_test(
+    fit: DiscFit, matrices: Sequence[Matrix], options: AnalysisOptions, stats: Sequence[GramStats] | None
+) -> DiscFit:
     """Return the fit, or another one to data standardised within conditions, whose graphs and settings differ."""
     if options.null == "labels" or fit.settings.graph.standardize == "within":
         return fit
-    return fit_disc(matrices, _within(options.disc)).without_walks()
+    return fit_disc(matrices, _within(options.disc), stats=stats).without_walks()
 
 
 def _within(options: DiscOptions) -> DiscOptions:

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from ..arrays.affine import Affine, AffineMap, inverse_sd
 from ..arrays.count_moments import Counts
-from ..arrays.gram_stats import correlations, gram_fits
+from ..arrays.gram_stats import GramStats, correlations, correlations_of_sums, gram_fits
 from ..arrays.ops import moments_of_each
 from ..runtime.seeds import generator
 from ..typing import Bools, Floats, Ints, Matrix
@@ -128,8 +128,15 @@ class Correlations:
         return float((weights @ self.times(weights) - self.diagonal[members].sum()) / max(size * (size - 1), 1))
 
 
-def related(matrices: Sequence[Matrix], samples: Sequence[Ints] = (), /) -> list[Correlations]:
-    """Return the correlations of every condition, within samples where they are given; corrected ones of counts."""
+def related(
+    matrices: Sequence[Matrix], samples: Sequence[Ints] = (), /, *, stats: Sequence[GramStats] | None = None
+) -> list[Correlations]:
+    """Return the correlations of every condition, within samples where they are given; corrected ones of counts.
+
+    `stats` are sums over each condition, where they are known already.
+    """
+    if stats is not None:
+        return [Correlations.known(correlations_of_sums(own), own.n_obs) for own in stats]
     if isinstance(matrices[0], Counts):
         return [Correlations.known(c.inner() / c.n_obs, c.n_obs) for c in as_points(matrices, "within")]
     within: Sequence[Ints | None] = samples or [None] * len(matrices)

@@ -19,11 +19,22 @@ from ..arrays.count_correlations import (
     standardized_correlations,
 )
 from ..arrays.count_moments import CountMoments, Counts, count_moments, fit_damping
-from ..arrays.gram_stats import GramStats, added, gram_fits, gram_stats, gram_stats_of_rows, remainder
+from ..arrays.gram_stats import (
+    GramStats,
+    added,
+    gram_fits,
+    gram_stats,
+    gram_stats_of_rows,
+    remainder,
+    sums_of_rows,
+)
 from ..arrays.ops import moments_of_each
 from ..arrays.row_chunks import Chunked, stacked
+from ..arrays.sparse_gram import is_large
 from ..runtime import budget
+from ..runtime.seeds import generator
 from ..spectral.points import Columns
+from ..stats.resampling import random_blocks
 from ..typing import Floats, Ints, Matrix
 from .algorithm import DiscFit, fit_walks, refit
 from .feature_graph import feature_walk, points_from_stats
@@ -45,16 +56,36 @@ class Permutable(Protocol):
 
 
 class SampleSums:
-    """Sums of every sample, from which those of any assignment of samples follow; taken when first needed."""
+    """Sums of every sample, from which those of any assignment of samples follow; taken when first needed.
+
+    Where single observations are permuted, many of them in memory are put into random blocks, which take the place of
+    samples; few are not. Chunked data have the same blocks, but are read anew for every permutation: sums of blocks
+    whose rows are in every chunk would take longer.
+    """
 
     def __init__(self, matrices: Sequence[Matrix], samples: Sequence[Ints]) -> None:
         self._matrices, self.samples = matrices, samples
         self._found: list[dict[int, GramStats]] | None = None
+        self._are_blocks = False
+
+    @classmethod
+    def of_units(
+        cls, matrices: Sequence[Matrix], samples: Sequence[Ints], strata: Sequence[Ints], seed: int, /
+    ) -> SampleSums:
+        """Return the sums by sample, or by random block where there are no samples, and no strata to permute within."""
+        sums = cls(matrices, samples)
+        sizes = [int(x.shape[0]) for x in matrices]
+        counted = isinstance(matrices[0], Counts)
+        if not len(samples) and not len(strata) and not counted and is_large(sum(sizes), matrices[0].shape[1]):
+            sums.samples, sums._are_blocks = random_blocks(sizes, generator(seed, "blocks")), True
+        return sums
 
     @property
     def fit(self) -> bool:
         """Whether there are samples, so few and of so few features that their sums fit in memory."""
         if isinstance(self._matrices[0], Counts) or not len(self.samples):
+            return False
+        if self._are_blocks and isinstance(self._matrices[0], Chunked):
             return False
         n_samples = sum(len(np.unique(codes)) for codes in self.samples)
         return budget.fits(8 * n_samples * self._matrices[0].shape[1] ** 2)
@@ -72,6 +103,10 @@ class SampleSums:
                 self._found = [dict(zip(c.tolist(), own, strict=True)) for c, own in zip(codes, found, strict=True)]
         return self._found
 
+    def by_condition(self) -> list[GramStats] | None:
+        """Return the sums of each condition as observed, where those of its samples fit in memory."""
+        return [added(list(own.values())) for own in self()] if self.fit else None
+
 
 def as_permutable(
     matrices: Sequence[Matrix], null: Null, /, *, samples: Sequence[Ints] = (), sums: SampleSums | None = None
@@ -84,9 +119,16 @@ def as_permutable(
     if isinstance(matrices[0], Counts):
         return _Counted.of(matrices, null)
     sums = SampleSums(matrices, samples) if sums is None else sums
-    if gram_fits(matrices[0]) or (sums.fit and not isinstance(matrices[0], Chunked)):
+    if gram_fits(matrices[0]) or (not isinstance(matrices[0], Chunked) and (sums.fit or _sums_pay(matrices))):
         return _Summed.of(matrices, null, sums)
     return _Stacked.of(matrices, null)
+
+
+def _sums_pay(matrices: Sequence[Matrix]) -> bool:
+    """Return whether products of data in memory take long, and fit: the largest part of each follows from the rest."""
+    n_features = matrices[0].shape[1]
+    large = is_large(sum(x.shape[0] for x in matrices), n_features)
+    return large and budget.fits(8 * n_features**2, "kept")
 
 
 def _fit_points(points: Sequence[Columns], settings: DiscSettings) -> DiscFit:
@@ -165,11 +207,11 @@ class _Counted:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """Rows that a permutation assigns to a condition, from the rows of one whole."""
+    """Rows of one original condition, the whole, that a permutation assigns to a condition."""
 
     assigned: int
     whole: int
-    x: Chunked
+    rows: Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,19 +224,26 @@ class _Summed:
     #: per condition, the sample of each row, and the sums of each sample; empty where single rows are permuted
     samples: Sequence[Ints]
     by_sample: list[dict[int, GramStats]]
+    #: sums of each original condition, where these are in memory and single rows are permuted
+    wholes: Sequence[GramStats] = ()
 
     @classmethod
     def of(cls, matrices: Sequence[Matrix], null: Null, sums: SampleSums) -> _Summed:
         by_sample = sums() if sums.fit else []
+        wholes: list[GramStats] = []
+        if not by_sample and not isinstance(matrices[0], Chunked):
+            wholes = [own[0] for own in gram_stats_of_rows(matrices, [[np.arange(x.shape[0])] for x in matrices])]
         maps: list[AffineMap] = []
         if null == "connectivity":
             if by_sample:
                 moments = [added(list(own.values())).mean_and_variance() for own in by_sample]
+            elif wholes:
+                moments = [whole.mean_and_variance() for whole in wholes]
             else:
                 gram_stats(matrices)
                 moments = moments_of_each(matrices)
             maps = [AffineMap(mean, inverse(np.sqrt(variance))) for mean, variance in moments]
-        return cls(matrices, maps, sums.samples if by_sample else (), by_sample)
+        return cls(matrices, maps, sums.samples if by_sample else (), by_sample, wholes)
 
     def fit(self, rows: Sequence[Ints], settings: DiscSettings) -> DiscFit:
         """Fit as if these rows, numbered across conditions, made up each condition."""
@@ -221,39 +270,44 @@ class _Summed:
         return tuple(self._mapped(added(own), condition) for condition, own in enumerate(found) if own)
 
     def _from_rows(self, rows: Sequence[Ints]) -> list[tuple[GramStats, ...]]:
-        if not self.maps:
-            whole = stacked(self.matrices)
-            pieces = [_Piece(assigned, 0, whole[r]) for assigned, r in enumerate(rows)]
-            return [(stats,) for stats in self._stats(pieces, [gram_stats(self.matrices)], rows)]
         sizes = [x.shape[0] for x in self.matrices]
         pieces = [
-            _Piece(assigned, condition, x[own])
+            _Piece(assigned, condition, own)
             for assigned, r in enumerate(rows)
-            for condition, (x, own) in enumerate(zip(self.matrices, _by_condition(r, sizes), strict=True))
+            for condition, own in enumerate(_by_condition(r, sizes))
             if own.size
         ]
-        found = self._stats(pieces, [[stats] for stats in gram_stats(self.matrices)], rows)
-        return [
-            tuple(
-                self._mapped(stats, piece.whole)
-                for piece, stats in zip(pieces, found, strict=True)
-                if piece.assigned == assigned
-            )
+        found = self._stats(pieces, rows)
+        of_assigned = [
+            [(stats, piece.whole) for piece, stats in zip(pieces, found, strict=True) if piece.assigned == assigned]
             for assigned in range(len(rows))
         ]
+        if not self.maps:
+            return [(added([stats for stats, _ in own]),) for own in of_assigned]
+        return [tuple(self._mapped(stats, whole) for stats, whole in own) for own in of_assigned]
 
-    def _stats(self, pieces: list[_Piece], wholes: list[list[GramStats]], rows: Sequence[Ints]) -> list[GramStats]:
-        """Sum all pieces but the largest of each whole, whose sums are those of the whole minus the others."""
+    def _stats(self, pieces: list[_Piece], rows: Sequence[Ints]) -> list[GramStats]:
+        """Sum all pieces but the largest of each condition, whose sums are those of the condition minus the others."""
         if not _is_permutation(rows, sum(x.shape[0] for x in self.matrices)):
-            return gram_stats([piece.x for piece in pieces])
+            return self._sums_of(pieces)
         numbers = range(len(pieces))
-        by_whole = [[i for i in numbers if pieces[i].whole == whole] for whole in range(len(wholes))]
-        largest = [max(own, key=lambda i: pieces[i].x.shape[0]) for own in by_whole]
+        by_whole = [[i for i in numbers if pieces[i].whole == whole] for whole in range(len(self.matrices))]
+        largest = [max(own, key=lambda i: pieces[i].rows.size) for own in by_whole]
         others = [i for i in numbers if i not in largest]
-        found = dict(zip(others, gram_stats([pieces[i].x for i in others]), strict=True))
-        for whole, own, last in zip(wholes, by_whole, largest, strict=True):
-            found[last] = remainder(whole, [found[i] for i in own if i != last])
+        found = dict(zip(others, self._sums_of([pieces[i] for i in others]), strict=True))
+        for whole, own, last in zip(self._wholes(), by_whole, largest, strict=True):
+            found[last] = remainder([whole], [found[i] for i in own if i != last])
         return [found[i] for i in numbers]
+
+    def _wholes(self) -> Sequence[GramStats]:
+        return self.wholes or gram_stats(self.matrices)
+
+    def _sums_of(self, pieces: Sequence[_Piece]) -> list[GramStats]:
+        if not self.wholes:
+            return gram_stats([self.matrices[piece.whole][piece.rows] for piece in pieces])
+        n_rows = sum(x.shape[0] for x in self.matrices)
+        origin = self.wholes[0].origin
+        return [sums_of_rows(self.matrices[piece.whole], piece.rows, origin, n_rows) for piece in pieces]
 
     def _mapped(self, stats: GramStats, condition: int) -> GramStats:
         return replace(stats, map=self.maps[condition]) if self.maps else stats

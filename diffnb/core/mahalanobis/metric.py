@@ -24,9 +24,10 @@ DIRECTION_SOLVERS = ("exact", "gradient")
 EIGENVALUES = ("pca", "own", "floor")
 #: eigenvalues below this share of the largest are rounding: the pseudo-inverse excludes them
 MIN_RELATIVE_EIGENVALUE = 1e-10
-#: steps of the gradient projection, and the change below which it has converged
-MAX_GRADIENT_STEPS = 100
-MIN_GRADIENT_CHANGE = 1e-4
+#: steps of the gradient projection, and the change below which it has converged: directions of little variance take
+#: thousands of steps, and momentum would end in another rotation of the directions than the steps of the paper
+MAX_GRADIENT_STEPS = 10_000
+MIN_GRADIENT_CHANGE = 1e-7
 
 
 @dataclass(frozen=True, slots=True)

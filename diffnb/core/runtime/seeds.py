@@ -26,6 +26,7 @@ Purpose: TypeAlias = Literal[
     "gate_noise",
     "thinning",
     "halves",
+    "blocks",
 ]
 #: the position is part of the key of a stream, so new purposes are appended
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)

@@ -4,13 +4,15 @@ from .by_sample import MIN_OBS_PER_SAMPLE, Design, design
 from .card import ALPHA, KINDS, NONE, ScorecardFit, ScorecardSettings, fit_scorecard
 from .connectivity import MIN_OBS_FOR_CONNECTIVITY, connectivity_test
 from .edges import CLASSES, EdgeOptions, Edges, fit_edges
-from .effects import Effects, fit_effects
+from .effects import CONFIDENCE, Effects, fit_effects
 from .power import PowerFit, PowerOptions, planted_order, simulate_power, units_needed
 from .small_groups import smallest_pvalue
+from .trend import TrendFit, TrendSettings, dose_levels, fit_trend
 
 __all__ = [
     "ALPHA",
     "CLASSES",
+    "CONFIDENCE",
     "KINDS",
     "MIN_OBS_FOR_CONNECTIVITY",
     "MIN_OBS_PER_SAMPLE",
@@ -23,11 +25,15 @@ __all__ = [
     "PowerOptions",
     "ScorecardFit",
     "ScorecardSettings",
+    "TrendFit",
+    "TrendSettings",
     "connectivity_test",
     "design",
+    "dose_levels",
     "fit_edges",
     "fit_effects",
     "fit_scorecard",
+    "fit_trend",
     "planted_order",
     "simulate_power",
     "smallest_pvalue",

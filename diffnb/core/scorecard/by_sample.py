@@ -1,9 +1,8 @@
 """The scorecard with the sample as its unit: every sample is summarised, and the summaries are compared.
 
 Means and log-spreads are numbers, compared by Welch's t. Quantile functions and correlations are vectors,
-compared through their inner products alone: the squared distance of the two mean vectors over its expectation from
-differences between samples of one condition, an F ratio whose degrees of freedom are estimated from the samples too.
-Samples that occur in both conditions are compared as pairs.
+compared through their inner products (see `strata`). Samples that occur in both conditions are compared as pairs;
+where some do and others do not, the differences of pairs and that of the others are averaged.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ from ..arrays.ops import dense64, take_columns
 from ..arrays.residuals import design_rank
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
-from ..stats.tails import f_pvalues
 from ..typing import Floats, Ints, Matrix
 from .columnwise import map_column_blocks, with_fast_columns
 from .connectivity import varying
 from .correlation_blocks import RowGroups, sum_over_correlation_blocks
-from .marginal import FeatureTest, MarginalTests, t_test, welch, welch_of_means
+from .marginal import FeatureTest, MarginalTests, t_test, welch
+from .strata import Strata, compare_numbers_in, compare_vectors_in, intercept, weight_of_first
 
 #: observations that a sample needs in a condition
 MIN_OBS_PER_SAMPLE = 5
@@ -43,8 +42,10 @@ class Design:
     group: list[Ints]
     reference: list[Ints]
     paired: bool
-    #: per stratum (see `_Strata`), samples × columns: covariates of samples, or their differences within pairs
+    #: per stratum (see `Strata`), samples × columns: covariates of samples, or their differences within pairs
     covariates: tuple[Floats, ...] = ()
+    #: in a mixed design, the first so many of both are the same samples, and the others are in one condition only
+    n_mixed_pairs: int = 0
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -84,47 +85,55 @@ def _refuse_saturated(covariates: Floats) -> None:
         )
 
 
-def design(group: Ints, reference: Ints, /) -> Design:
+def design(group: Ints, reference: Ints, /, *, mixed: bool = False) -> Design:
     """Group observations by sample, given the code of the sample of each; pair samples that are in both conditions.
 
-    Samples with fewer than `MIN_OBS_PER_SAMPLE` observations are excluded; where two or more are in both conditions,
-    so are those that are not.
+    Samples with fewer than `MIN_OBS_PER_SAMPLE` observations are excluded. Where two or more are in both conditions,
+    those that are not are excluded too, unless `mixed` is true and each condition has two of them.
     """
     in_group, in_reference = _rows_by_sample(group), _rows_by_sample(reference)
     common = sorted(in_group.keys() & in_reference.keys())
-    if len(common) >= 2:
-        return Design([in_group[c] for c in common], [in_reference[c] for c in common], paired=True)
-    return Design(list(in_group.values()), list(in_reference.values()), paired=False)
+    if len(common) < 2:
+        return Design(list(in_group.values()), list(in_reference.values()), paired=False)
+    pairs = [in_group[c] for c in common], [in_reference[c] for c in common]
+    others = [[rows for c, rows in found.items() if c not in common] for found in (in_group, in_reference)]
+    if mixed and min(map(len, others)) >= 2:
+        return Design(pairs[0] + others[0], pairs[1] + others[1], paired=False, n_mixed_pairs=len(common))
+    return Design(*pairs, paired=True)
 
 
 def marginal_tests_by_sample(
     group: Matrix, reference: Matrix, samples: Design, /, *, n_jobs: int | None = None
 ) -> MarginalTests:
     """Compare means, log-spreads and quantile functions of the samples, feature by feature."""
-    if isinstance(group, Chunked):
+    summaries = summaries_of([group, reference], [samples.group, samples.reference], n_jobs)
+    return _compare_summaries(summaries, samples)
+
+
+def summaries_of(matrices: Sequence[Matrix], rows: Sequence[Sequence[Ints]], n_jobs: int | None, /) -> Floats:
+    """Summarise every sample of every matrix, feature by feature: samples × summaries × features."""
+    if isinstance(matrices[0], Chunked):
         # only summaries are computed by column block: the number of directions is estimated from all features
-        blocks = load_column_blocks([group, reference])
-        summaries = [_summaries(first, second, samples, n_jobs) for _, (first, second) in blocks]
-        return _compare_summaries(np.concatenate(summaries, axis=2), samples)
-    return _compare_summaries(_summaries(group, reference, samples, n_jobs), samples)
-
-
-def _summaries(group: Matrix, reference: Matrix, samples: Design, n_jobs: int | None) -> Floats:
-    """Summarise every sample, feature by feature: samples × summaries × features."""
-    group, reference = with_fast_columns(group), with_fast_columns(reference)
-    width = budget.count(16 * (group.shape[0] + reference.shape[0]))
+        blocks = load_column_blocks([x for x in matrices if isinstance(x, Chunked)])
+        return np.concatenate([summaries_of(loaded, rows, n_jobs) for _, loaded in blocks], axis=2)
+    fast = [with_fast_columns(x) for x in matrices]
+    width = budget.count(16 * sum(x.shape[0] for x in fast))
 
     def summarize(where: slice) -> Floats:
-        parts = ((group, samples.group), (reference, samples.reference))
-        blocks = [(dense64(x[:, where]), rows) for x, rows in parts]
-        return np.stack([_summary(block[r]) for block, rows in blocks for r in rows])
+        blocks = [(dense64(x[:, where]), own) for x, own in zip(fast, rows, strict=True)]
+        return np.stack([_summary(block[r]) for block, own in blocks for r in own])
 
-    return np.concatenate(map_column_blocks(summarize, group.shape[1], width, n_jobs=n_jobs), axis=2)
+    return np.concatenate(map_column_blocks(summarize, fast[0].shape[1], width, n_jobs=n_jobs), axis=2)
+
+
+def log_spreads(summaries: Floats, /) -> Floats:
+    """Logarithm of the spread of every sample; that of none at all is finite."""
+    mean_spread = summaries[:, 1].mean(axis=0)
+    return np.asarray(np.log(summaries[:, 1] + np.where(mean_spread > 0, PSEUDO_SPREAD * mean_spread, 1.0)))
 
 
 def _compare_summaries(summaries: Floats, samples: Design) -> MarginalTests:
-    mean_spread = summaries[:, 1].mean(axis=0)
-    log_spread = np.log(summaries[:, 1] + np.where(mean_spread > 0, PSEUDO_SPREAD * mean_spread, 1.0))
+    log_spread = log_spreads(summaries)
     quantiles = summaries[:, 3:]
     tested = compare_vectors(np.einsum("sqj,tqj->jst", quantiles, quantiles, optimize=True), samples)
     return MarginalTests(
@@ -152,26 +161,8 @@ def connectivity_test_by_sample(
 
 
 def compare_vectors(products: Floats, samples: Design, /) -> FeatureTest:
-    """F ratio of mean vectors from the inner products of all samples (features × samples × samples).
-
-    The numerator sums squares over an effective number of independent directions, (Σλ)² / Σλ² for eigenvalues λ
-    of the covariance between samples. That number is estimated from products of contrasts within conditions and
-    over all features, so that few samples suffice; it is lower for a feature whose samples are correlated.
-    """
-    strata = _strata(samples)
-    squared = _quadratic(products, strata.effect[None])[:, 0, 0]
-    within = [_quadratic(products, rows) for rows in strata.residuals]
-    variances = np.stack(
-        [np.trace(w, axis1=1, axis2=2) / len(w[0]) / size for w, size in zip(within, strata.sizes, strict=True)]
-    )
-    error = variances.sum(axis=0)
-    df = error**2 / np.maximum(sum(v**2 / n for v, n in zip(variances, strata.dfs, strict=True)), 1e-300)
-    known = error > 0
-    directions = _directions(_quadratic(products, np.concatenate(strata.residuals)), strata.dfs, variances)
-    ratio = np.divide(squared, error, out=np.ones_like(error), where=known)
-    spread = np.sqrt(2 / directions * (1 + 1 / np.where(known, df, 1.0)))
-    pval = f_pvalues(ratio, directions, directions * np.where(known, df, 1.0))
-    return FeatureTest(np.where(known, (ratio - 1) / spread, np.nan), np.where(known, pval, np.nan))
+    """F ratio of mean vectors from the inner products of all samples (features × samples × samples)."""
+    return compare_vectors_in(products, _strata(samples))
 
 
 def inner_products(z: Floats, diagonal: bool, /) -> tuple[Floats, Floats]:
@@ -200,8 +191,8 @@ def _summary(x: Floats) -> Floats:
 
 
 def _compare_numbers(values: Floats, samples: Design) -> FeatureTest:
-    if samples.covariates:
-        return _compare_adjusted_numbers(values, _strata(samples))
+    if samples.covariates or samples.n_mixed_pairs:
+        return compare_numbers_in(values, _strata(samples))
     n, m = samples.sizes
     group, reference = values[:n], values[n:]
     if samples.paired:
@@ -212,20 +203,10 @@ def _compare_numbers(values: Floats, samples: Design) -> FeatureTest:
     return welch(group.mean(axis=0) - reference.mean(axis=0), variances, (n, m))
 
 
-def _compare_adjusted_numbers(values: Floats, strata: _Strata) -> FeatureTest:
-    difference = strata.effect @ values
-    variances = [
-        np.square(rows @ values).mean(axis=0) / n for rows, n in zip(strata.residuals, strata.sizes, strict=True)
-    ]
-    if len(variances) == 1:
-        return t_test(difference, np.sqrt(variances[0]), strata.dfs[0])
-    return welch_of_means(difference, (variances[0], variances[1]), (strata.dfs[0], strata.dfs[1]))
-
-
 def _wasserstein(quantiles: Floats, variances: Floats, samples: Design) -> Floats:
     """Distance of the mean quantile functions in standard deviations within samples."""
     n = samples.sizes[0]
-    if samples.covariates:
+    if samples.covariates or samples.n_mixed_pairs:
         gap = np.tensordot(_strata(samples).effect, quantiles, axes=1)
     else:
         gap = quantiles[:n].mean(axis=0) - quantiles[n:].mean(axis=0)
@@ -233,32 +214,17 @@ def _wasserstein(quantiles: Floats, variances: Floats, samples: Design) -> Float
     return np.asarray(np.abs(gap).mean(axis=0) / np.where(within > 0, within, 1.0))
 
 
-@dataclass(frozen=True, slots=True)
-class _Strata:
-    """Contrasts of the samples, those of the group first; strata are the conditions, or the differences of pairs."""
-
-    #: number of samples over which the variance of each stratum is divided; lower than it is, with covariates
-    sizes: list[float]
-    #: between conditions
-    effect: Floats
-    #: orthonormal contrasts within each stratum, free of covariates
-    residuals: list[Floats]
-
-    @property
-    def dfs(self) -> list[int]:
-        """Degrees of freedom of each stratum."""
-        return [len(rows) for rows in self.residuals]
-
-
-def _strata(samples: Design) -> _Strata:
+def _strata(samples: Design) -> Strata:
     n, m = samples.sizes
+    if samples.n_mixed_pairs:
+        return _mixed_strata(n, m, samples.n_mixed_pairs)
     if samples.paired:
         between = np.concatenate([np.eye(n), -np.eye(n)], axis=1)  # one difference per sample
-        size, mean, within = _intercept(n, *samples.covariates)
-        return _Strata([size], mean @ between, [within @ between])
+        size, mean, within = intercept(n, *samples.covariates)
+        return Strata([size], mean @ between, [within @ between])
     group, reference = samples.covariates or (np.empty((n, 0)), np.empty((m, 0)))
-    (size, mean, within), (other_size, other_mean, other_within) = _intercept(n, group), _intercept(m, reference)
-    return _Strata(
+    (size, mean, within), (other_size, other_mean, other_within) = intercept(n, group), intercept(m, reference)
+    return Strata(
         [size, other_size],
         np.concatenate([mean, -other_mean]),
         [
@@ -268,53 +234,18 @@ def _strata(samples: Design) -> _Strata:
     )
 
 
-def _intercept(n: int, covariates: Floats | None = None) -> tuple[float, Floats, Floats]:
-    """Return the effective size, the weights and the orthonormal residual contrasts of a mean at covariates of 0."""
-    if covariates is None or not covariates.shape[1]:
-        return n, np.full(n, 1 / n), helmert(n)
-    columns = np.column_stack([np.ones(n), covariates])
-    weights = np.linalg.pinv(columns)[0]
-    basis = np.linalg.qr(columns, mode="complete")[0]
-    return float(1 / np.sum(weights**2)), weights, basis[:, columns.shape[1] :].T
+def _mixed_strata(n: int, m: int, n_pairs: int) -> Strata:
+    """Average the difference within pairs and that between all others.
 
-
-def _directions(products: Floats, dfs: Sequence[int], variances: Floats) -> Floats:
-    """Effective number of independent directions of every feature, at most that of all features together.
-
-    Its inverse is the mean squared cosine between contrasts within conditions, weighted by their lengths, on average
-    over all orthonormal contrasts: the order of samples changes nothing.
+    Weights are inverse variances for samples whose two conditions correlate with ½; they do not depend on the data,
+    so that the test is exact whatever the correlation.
     """
-    known = (variances > 0).all(axis=0)
-    if sum(dfs) < 2 or not known.any():
-        return np.ones(len(products))
-    angles, lengths = _squared_cosines(products[known], dfs, variances[:, known])
-    of_all = angles.sum() / lengths.sum()
-    cosine = np.full(len(products), of_all)
-    cosine[known] = np.maximum(angles / np.where(lengths > 0, lengths, np.inf), of_all)
-    return np.asarray(1 / np.clip(cosine, 1e-9, 1.0))
-
-
-def _squared_cosines(products: Floats, dfs: Sequence[int], variances: Floats) -> tuple[Floats, Floats]:
-    """Sum squared products of different contrasts, and products of their squared lengths, over all pairs.
-
-    Each pair is weighted by the inverse variances of its strata, so that conditions have equal weight.
-    """
-    angles, lengths = np.zeros((2, len(products)))
-    ends = np.cumsum(dfs)
-    strata = [slice(end - df, end) for df, end in zip(dfs, ends, strict=True)]
-    traces = [np.trace(products[:, own, own], axis1=1, axis2=2) for own in strata]
-    for i, (own, df) in enumerate(zip(strata, dfs, strict=True)):
-        if df > 1:  # expected products of two rows of a random rotation of the contrasts
-            squares = np.sum(products[:, own, own] ** 2, axis=(1, 2))
-            angle = (df * squares - traces[i] ** 2) / (2 * (df + 2))
-            angles += angle / variances[i] ** 2
-            lengths += ((df - 1) * squares / 2 - (df + 1) * angle) / variances[i] ** 2
-        for k in range(i):
-            weight = 1 / (variances[i] * variances[k])
-            angles += np.sum(products[:, own, strata[k]] ** 2, axis=(1, 2)) * weight
-            lengths += traces[i] * traces[k] * weight
-    return angles, lengths
-
-
-def _quadratic(products: Floats, contrasts: Floats) -> Floats:
-    return np.asarray(contrasts @ products @ contrasts.T)
+    units = np.eye(n + m)
+    group, reference = units[n_pairs:n], units[n + n_pairs :]
+    differences = units[:n_pairs] - units[n : n + n_pairs]
+    share = weight_of_first(1 / n_pairs, 1 / len(group) + 1 / len(reference))
+    return Strata(
+        [n_pairs / share**2, len(group) / (1 - share) ** 2, len(reference) / (1 - share) ** 2],
+        share * differences.mean(axis=0) + (1 - share) * (group.mean(axis=0) - reference.mean(axis=0)),
+        [helmert(len(part)) @ part for part in (differences, group, reference)],
+    )

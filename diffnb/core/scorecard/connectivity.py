@@ -107,11 +107,20 @@ def compare_over_folds(
     /,
 ) -> tuple[Floats, Floats]:
     """Statistic and p-value from folds of ordered observations; all draws but the first only add null values."""
-    draws, numbers = [], numbered(orders)
-    for draw in range(_n_fold_draws(matrices[0].shape[1], n_folds)):
+    numbers = numbered(orders)
+
+    def excess_of_draw(draw: int) -> Floats:
         rows = [random_folds(order, n_folds, draw, number) for order, number in zip(orders, numbers, strict=True)]
-        folds = [in_folds(x, own) for x, own in zip(matrices, rows, strict=True)]
-        draws.append(_excess(folds, n_jobs))
+        return _excess([in_folds(x, own) for x, own in zip(matrices, rows, strict=True)], n_jobs)
+
+    return compare_with_null(excess_of_draw, matrices[0].shape[1], n_folds)
+
+
+def compare_with_null(
+    excess_of_draw: Callable[[int], Floats], n_features: int, n_folds: int, /
+) -> tuple[Floats, Floats]:
+    """Statistic and p-value from draws of folds, each levels × (observed, then null contrasts) × features."""
+    draws = [excess_of_draw(draw) for draw in range(_n_fold_draws(n_features, n_folds))]
     observed = draws[0][:, 0]
     null = np.concatenate([excess[:, 1:].reshape(len(excess), -1) for excess in draws], axis=1)
     mean, deviation = null.mean(axis=1), null.std(axis=1)
@@ -136,8 +145,7 @@ def _excess(folds: Sequence[AnyGroups], n_jobs: int | None) -> Floats:
     n_features, n_folds = folds[0].matrix.shape[1], len(folds[0].rows)
     n_null = N_NULL_CONTRASTS[n_folds]
     df = 2 * (n_folds - 1 - n_null) + PRIOR_DF
-    # with few features one partner is a larger share than that of the lower level, and both levels are the same
-    levels = special.fdtri(1, df, 1 - np.array([1 / n_features, max(BROAD_LEVEL_SHARE, 1 / n_features)]))
+    levels = excess_levels(n_features, df)
     prior = sum(variance for condition in folds for variance in condition.variances()) / n_folds**2
     balanced = hadamard(n_folds) / n_folds
     pairs = _null_pairs(n_null, n_features)
@@ -150,11 +158,17 @@ def _excess(folds: Sequence[AnyGroups], n_jobs: int | None) -> Floats:
             threshold[np.tril_indices(len(threshold))] = np.inf
         to_rows, to_columns = (np.empty((len(levels), 1 + len(pairs), size)) for size in threshold.shape)
         for number, (i, j, combine) in enumerate([(0, 0, np.subtract), *pairs]):
-            sums = _excess_of_features(combine(first[i], second[j]), threshold, levels)
+            sums = excess_of_features(combine(first[i], second[j]), threshold, levels)
             to_rows[:, number], to_columns[:, number] = sums
         return to_rows, to_columns
 
     return sum_over_groups(folds, add_excess, n_jobs=n_jobs)
+
+
+def excess_levels(n_features: int, df: float, /) -> Floats:
+    """Squared t above which one partner in all is by chance, and above which a share of them is."""
+    # with few features one partner is a larger share than that of the lower level, and both levels are the same
+    return np.asarray(special.fdtri(1, df, 1 - np.array([1 / n_features, max(BROAD_LEVEL_SHARE, 1 / n_features)])))
 
 
 def _null_pairs(n_null: int, n_features: int) -> list[tuple[int, int, np.ufunc]]:
@@ -173,7 +187,7 @@ def _contrast_variance(contrasts: Sequence[Floats], prior: float, df: float, sha
     return variance
 
 
-def _excess_of_features(difference: Floats, threshold: Floats, levels: Floats) -> tuple[Floats, Floats]:
+def excess_of_features(difference: Floats, threshold: Floats, levels: Floats) -> tuple[Floats, Floats]:
     """Sum over rows and over columns how far t² of the pairs exceeds the levels.
 
     `threshold` is the squared difference at the lowest level, the last.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..arrays.ops import cross, dense64, gram, moments_of_each
 from ..arrays.row_chunks import Chunked, add_in_place, reduce
+from ..arrays.sparse_gram import band_by_rows, by_rows
 from ..runtime import budget
-from ..runtime.threads import thread_limits
+from ..runtime.threads import n_workers, thread_limits
 from ..typing import Floats, Ints, Matrix
 
 #: features on either side of a block of correlations
@@ -70,8 +73,13 @@ def sum_over_correlation_blocks(
 
 def correlations_by_block(conditions: Sequence[RowGroups], /) -> Iterator[tuple[Correlate, list[BlockPair]]]:
     """Iterate over the blocks on and above the diagonal, and how to correlate the features of each in all groups."""
-    is_read = isinstance(conditions[0].matrix, Chunked)
-    return _correlations_read(conditions) if is_read else _correlations_in_memory(conditions)
+    matrices = [condition.matrix for condition in conditions]
+    if isinstance(matrices[0], Chunked):
+        return _correlations_in_bands(conditions)
+    n_rows = sum(x.shape[0] for x in matrices)
+    if all(by_rows(x, n_rows) for x in matrices):
+        return _correlations_in_bands(conditions)
+    return _correlations_in_memory(conditions)
 
 
 def sum_over_blocks(
@@ -129,24 +137,30 @@ def _multiplied(left: list[Floats], right: list[Floats], row: int, column: int, 
     return correlations
 
 
-def _correlations_read(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correlate, list[BlockPair]]]:
-    """Iterate over bands of features, each with all features from its own on, in one pass over the rows per band."""
-    parts = [condition.matrix[rows] for condition in conditions for rows in condition.rows]
+def _correlations_in_bands(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correlate, list[BlockPair]]]:
+    """Iterate over bands of features, each with all features from its own on, from products that are not centred.
+
+    Data that is read takes one pass over the rows per band; sparse data in memory is not made dense.
+    """
+    parts = [part for condition in conditions for part in _parts(condition)]
     moments = moments_of_each(parts)
     sizes = np.array([part.shape[0] for part in parts])
     # around the mean of all rows, so that a large one costs no digits; zeros of sparse data must stay zeros
     origin = np.average([mean for mean, _ in moments], axis=0, weights=sizes)
-    centered = [part.centered(origin) for part in parts]
-    means = [mean if parts[0].is_sparse else mean - origin for mean, _ in moments]
+    is_read = isinstance(parts[0], Chunked)
+    dense = is_read and not parts[0].is_sparse
+    centered = [part.centered(origin) for part in parts] if dense else parts
+    means = [mean - origin if dense else mean for mean, _ in moments]
     scales = [
         _inverse_length(mean, np.sqrt(n * variance), n) for n, (mean, variance) in zip(sizes, moments, strict=True)
     ]
+    multiply = _read_products if is_read else _sparse_products
     n_features, start = parts[0].shape[1], 0
     while start < n_features:
         bytes_per_block = 8 * MAX_BLOCK_FEATURES * len(parts) * (n_features - start)
         width = MAX_BLOCK_FEATURES * budget.count(bytes_per_block, "kept")
         band = slice(start, min(start + width, n_features))
-        correlations = reduce(centered, partial(_products_of_band, band), add_in_place)
+        correlations = multiply(centered, band)
         for products, n, mean, scale in zip(correlations, sizes, means, scales, strict=True):
             products -= np.outer(n * mean[band], mean[start:])
             products *= scale[band, None]
@@ -155,7 +169,29 @@ def _correlations_read(conditions: Sequence[RowGroups]) -> Iterator[tuple[Correl
         start = band.stop
 
 
-def _products_of_band(band: slice, block: Matrix, _: int, __: Ints) -> Floats:
+def _parts(condition: RowGroups) -> list[Matrix]:
+    x = condition.matrix if isinstance(condition.matrix, Chunked) else sp.csr_array(condition.matrix)
+    return [x[rows] for rows in condition.rows]
+
+
+def _sparse_products(parts: Sequence[Matrix], band: slice) -> list[Floats]:
+    """Multiply each part, several concurrently where threads are allowed."""
+
+    def multiply(part: Matrix) -> Floats:
+        later = part if band.start == 0 else part[:, band.start :]
+        return band_by_rows(later, band.stop - band.start)
+
+    with ThreadPoolExecutor(n_workers(len(parts))) as pool:
+        return list(pool.map(multiply, parts))
+
+
+def _read_products(parts: Sequence[Chunked], band: slice) -> list[Floats]:
+    return reduce(parts, partial(_products_of_band, band, sum(part.shape[0] for part in parts)), add_in_place)
+
+
+def _products_of_band(band: slice, n_rows: int, block: Matrix, _: int, __: Ints) -> Floats:
+    if by_rows(block, n_rows):
+        return band_by_rows(block if band.start == 0 else block[:, band.start :], band.stop - band.start)
     everything = band.start == 0 and band.stop == block.shape[1]
     return gram(block) if everything else cross(block[:, band], block[:, band.start :])
 

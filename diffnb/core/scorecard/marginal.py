@@ -163,22 +163,28 @@ def _distribution(values: Floats, in_group: Bools, n: tuple[int, int], variance:
 
 
 def anderson_darling(cdf_gap: Floats, is_step: Bools, n: tuple[int, int], /) -> Floats:
-    """P-value of Anderson–Darling's statistic, summed over the steps between distinct values.
+    """P-value of Anderson–Darling's statistic, summed over the steps between distinct values."""
+    return bridge_pvalues(cdf_gap, is_step, n[0] * n[1] / sum(n))
 
-    The weight of a step is half the observations tied on either side of it. Under permutation of the labels the
+
+def bridge_pvalues(cdf_gap: Floats, is_step: Bools, precision: float, /) -> Floats:
+    """P-value of weighted sums Σ c over the observations up to each value, where Σ c = 0 and `precision` is 1 / Σ c².
+
+    For two conditions, c is one over the size of each, with opposite signs; for a trend it is the centred dose. The
+    weight of a step is half the observations tied on either side of it. Under permutation of the labels the
     statistic is a quadratic form of a Brownian bridge on the steps, whatever the ties; a shifted gamma
     distribution has the first three cumulants of that form.
     """
-    total = sum(n)
+    total = cdf_gap.shape[1] + 1
     tied = ~is_step.all(axis=1)
     pval = np.empty(len(cdf_gap))
     if not tied.all():
         place = np.arange(1, total)[None]  # the same steps for all
-        pval[~tied] = _bridge_pvalues(cdf_gap[~tied], place, np.ones_like(place, dtype=bool), n)
+        pval[~tied] = _pvalues_at_steps(cdf_gap[~tied], place, np.ones_like(place, dtype=bool), total, precision)
     if tied.any():
         slots, real = _step_places(is_step[tied])
         at_steps = np.take_along_axis(cdf_gap[tied], np.minimum(slots, total - 1) - 1, axis=1)
-        pval[tied] = _bridge_pvalues(at_steps, slots, real, n)
+        pval[tied] = _pvalues_at_steps(at_steps, slots, real, total, precision)
     return pval
 
 
@@ -192,14 +198,13 @@ def _step_places(is_step: Bools) -> tuple[Ints, Bools]:
     return places, np.arange(places.shape[1]) < found[:, None]
 
 
-def _bridge_pvalues(cdf_gap: Floats, place: Ints, real: Bools, n: tuple[int, int]) -> Floats:
+def _pvalues_at_steps(cdf_gap: Floats, place: Ints, real: Bools, total: int, precision: float) -> Floats:
     """P-value of the differences at steps after `place` values, of which only the `real` ones count."""
-    total = sum(n)
     edge = np.ones((len(place), 1), dtype=place.dtype)
     tied = np.diff(place, axis=1, prepend=0 * edge, append=total * edge)  # observations between steps
     weight = np.where(real, (tied[:, :-1] + tied[:, 1:]) / (2 * total), 0.0)
     below = np.where(real, place / total, 0.5)
-    statistic = (n[0] * n[1] / total) * np.sum(np.square(cdf_gap) * (weight / (below * (1 - below))), axis=1)
+    statistic = precision * np.sum(np.square(cdf_gap) * (weight / (below * (1 - below))), axis=1)
     return shifted_gamma_pvalues(statistic, _bridge_cumulants(below, weight, total / (total - 1)))
 
 

@@ -9,7 +9,7 @@ from ..spectral.eigen import start_vector
 from ..typing import Floats, Ints
 from .divergence import Divergence, evaluate_divergence
 from .labelings import Labelings
-from .relaxation import relax, subsampled_rows
+from .relaxation import Relaxed, relax, subsampled_rows
 
 #: directions are rounded to multiples of this. An ascent amplifies differences, so that the rounding of products of
 #: other shapes (more starts, sparse data, row blocks) would decide where it ends; rounding each step removes it
@@ -111,13 +111,13 @@ def _first_step(value: Floats, slope: Floats, degree: int) -> Floats:
     return np.divide(1.0, size, out=np.full_like(size, np.inf), where=size > 0)
 
 
-def starts(labelings: Labelings, /, *, relaxed: bool = False, seed: int = 0) -> Floats:
+def starts(labelings: Labelings, /, *, relaxed: bool = False, penalty: float = 0.0, seed: int = 0) -> Floats:
     """Mean difference, extreme eigenvectors of S_x − S_y, random directions: labelings × starts × features.
 
     Where the means are equal up to rounding, another random direction replaces their difference.
     With `relaxed`, the leading eigenvectors of the relaxed problem as well.
     """
-    p, n, m = labelings.n_features, labelings.x_rows.shape[1], labelings.y_rows.shape[1]
+    p = labelings.n_features
     rng = generator(seed, "starts", p)
     shift, product = _shift_and_random_product(labelings, rng)
     # a constant feature is zero in every product: random directions must not contain it
@@ -132,10 +132,16 @@ def starts(labelings: Labelings, /, *, relaxed: bool = False, seed: int = 0) -> 
         random[:, :-1],
     ]
     if relaxed:
-        subsample = subsampled_rows(n, seed), subsampled_rows(m, seed)
-        populations = (labelings.populations(i, subsample=subsample) for i in range(labelings.n_labelings))
-        found.append(np.stack([relax(x, y, seed=seed).directions.T for x, y in populations]))
+        solved = solve_relaxed(labelings, penalty=penalty, seed=seed)
+        found.append(np.stack([relaxed.directions.T for relaxed in solved]))
     return np.concatenate(found, axis=1)
+
+
+def solve_relaxed(labelings: Labelings, /, *, penalty: float = 0.0, seed: int = 0) -> list[Relaxed]:
+    """Solve the relaxed problem of every labeling."""
+    subsample = subsampled_rows(labelings.x_rows.shape[1], seed), subsampled_rows(labelings.y_rows.shape[1], seed)
+    populations = (labelings.populations(i, subsample=subsample) for i in range(labelings.n_labelings))
+    return [relax(x, y, penalty=penalty, seed=seed) for x, y in populations]
 
 
 def _shift_and_random_product(labelings: Labelings, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -38,13 +38,17 @@ class SpardaOptions:
     standardize: Standardize | None = "global"
     divergence: DivergenceName = "wasserstein2"
     solver: Solver = "tighten"
+    #: λ of the relaxation, and whether its direction is tightened
+    penalty: float = 0.0
+    tighten: bool = True
     certificate: bool = False
     seed: int = 0
 
     @property
     def path_settings(self) -> PathSettings:
         """How to search along the path of k."""
-        return PathSettings(DIVERGENCES[self.divergence], self.solver == "relax", self.seed)
+        relaxed = self.solver == "relax"
+        return PathSettings(DIVERGENCES[self.divergence], relaxed, self.penalty, self.tighten, self.seed)
 
 
 @dataclass(frozen=True, slots=True)

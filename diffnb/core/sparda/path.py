@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..typing import Floats, Ints
-from .ascent import signed, starts, tighten
+from .ascent import feasible, signed, solve_relaxed, starts, tighten
 from .divergence import DIVERGENCES, Divergence, evaluate_divergence
 from .labelings import Labelings
 
@@ -72,8 +72,11 @@ class PathSettings:
     """How to search for the best direction."""
 
     divergence: Divergence = DIVERGENCES["wasserstein2"]
-    #: also start from the relaxed problem
+    #: also start from the relaxed problem, with this λ
     relaxed: bool = False
+    penalty: float = 0.0
+    #: ascend; otherwise the relaxed direction is cut to k features and left as it is
+    tighten: bool = True
     seed: int = 0
 
 
@@ -90,6 +93,8 @@ def k_grid(p: int, /, *, also: int | None = None, min_growth: float = 1.0) -> In
 
 def n_path_steps(ks: Ints, settings: PathSettings, /) -> int:
     """Return the number of steps of a path: every k of the backward pass, all but the first of the forward pass."""
+    if not settings.tighten:
+        return len(ks)
     once = 2 * len(ks) - 1
     return once if settings.divergence is DIVERGENCES["wasserstein2"] else 2 * once
 
@@ -113,7 +118,9 @@ def fit_path(labelings: Labelings, ks: Ints, settings: PathSettings, /, *, on_st
     the forward pass goes back to the largest, and each k starts from the best direction of its smaller neighbour.
     What is best with few features is allowed with more, so the objective never decreases with k.
     """
-    begin = starts(labelings, relaxed=settings.relaxed, seed=settings.seed)
+    if not settings.tighten:
+        return _relaxed_path(labelings, ks, settings, on_step)
+    begin = starts(labelings, relaxed=settings.relaxed, penalty=settings.penalty, seed=settings.seed)
     divergence = settings.divergence
     if divergence is not DIVERGENCES["wasserstein2"]:
         # W₂² is smooth and has good starts, and leads to directions along which the others are large as well
@@ -123,6 +130,20 @@ def fit_path(labelings: Labelings, ks: Ints, settings: PathSettings, /, *, on_st
     else:
         path = _path_from(labelings, begin, ks, divergence, on_step)
     return replace(path, weights=signed(path.weights.reshape(-1, labelings.n_features)).reshape(path.weights.shape))
+
+
+def _relaxed_path(labelings: Labelings, ks: Ints, settings: PathSettings, on_step: OnStep) -> Path:
+    """Cut the relaxed direction of every labeling to each k, and do not ascend from there: it ranks features."""
+    labeling = np.arange(labelings.n_labelings)
+    path = Path.empty(ks, labelings.n_labelings, labelings.n_features)
+    solved = solve_relaxed(labelings, penalty=settings.penalty, seed=settings.seed)
+    beta = np.stack([relaxed.weights for relaxed in solved])
+    for i, k in enumerate(ks):
+        path.weights[:, i] = feasible(beta, np.full(len(beta), k))
+        projected = labelings.project(path.weights[:, i], labeling)
+        path.objective[:, i] = evaluate_divergence(*projected, settings.divergence, labelings.coupling).values
+        on_step()
+    return path
 
 
 def _path_from(labelings: Labelings, begin: Floats, ks: Ints, divergence: Divergence, on_step: OnStep) -> Path:

@@ -38,6 +38,15 @@ class Relaxed:
     matrix: Floats
     objective: Floats
 
+    @property
+    def weights(self) -> Floats:
+        """±√B_jj, of unit length: β itself where the relaxation is tight, B = ββᵀ.
+
+        Where it is not, several directions share B, and the diagonal counts the features of all of them. Signs are
+        those of the leading eigenvector.
+        """
+        return np.where(self.directions[:, 0] < 0, -1.0, 1.0) * np.sqrt(np.maximum(self.matrix.diagonal(), 0.0))
+
 
 def relax(x: Matrix, y: Matrix, /, *, penalty: float = 0.0, n_steps: int = 200, seed: int = 0) -> Relaxed:
     """Maximise the dual (7) of the relaxation over B, u and v, from observations × features of two populations.

@@ -19,6 +19,15 @@ from ..typing import Ints
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+#: observations of a block, at least: with fewer observations in all, single ones are permuted
+MIN_OBS_PER_BLOCK = 200
+#: blocks of each of two conditions of equal size, which can be assigned in 12,870 ways; and of a condition, at least
+N_BLOCKS_PER_CONDITION, MIN_BLOCKS_PER_CONDITION = 8, 4
+#: conditions with more than this have too many blocks
+MAX_CONDITIONS_IN_BLOCKS = 2
+#: the largest block over the smallest, at most: permuted conditions are to be as large as the observed ones
+MAX_HEIGHT_RATIO = 1.15
+
 
 def map_draws(
     work: Callable[[np.random.Generator], Result],
@@ -109,6 +118,29 @@ def permuted_rows(sizes: Sequence[int], rng: np.random.Generator, /, *, strata: 
     condition = np.repeat(np.arange(len(sizes)), sizes)
     permuted = _permuted_within(condition, np.concatenate(strata), rng)
     return [np.flatnonzero(permuted == number) for number in range(len(sizes))]
+
+
+def random_blocks(sizes: Sequence[int], rng: np.random.Generator, /) -> list[Ints]:
+    """Assign the observations of each condition to blocks at random, of nearly the same size in all conditions.
+
+    Blocks are to be permuted as a whole, like samples, so that sums are needed once for every block instead of once
+    for every permutation. A union of random blocks is a random set of observations, and the observed assignment is
+    one of those of the blocks, so that p-values hold as for single observations. Returns, per condition, the block of
+    each row, numbered across conditions; nothing where observations are few, or conditions many or of very different
+    sizes.
+    """
+    if len(sizes) > MAX_CONDITIONS_IN_BLOCKS:
+        return []
+    total = N_BLOCKS_PER_CONDITION * len(sizes)
+    counts = [max(MIN_BLOCKS_PER_CONDITION, round(total * size / sum(sizes))) for size in sizes]
+    heights = np.array(sizes) / counts
+    if heights.min() < MIN_OBS_PER_BLOCK or heights.max() > MAX_HEIGHT_RATIO * heights.min():
+        return []
+    first = np.cumsum([0, *counts[:-1]])
+    return [
+        start + rng.permutation(np.arange(size) % count)
+        for start, size, count in zip(first, sizes, counts, strict=True)
+    ]
 
 
 def permuted_samples(

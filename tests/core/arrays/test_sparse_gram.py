@@ -80,3 +80,17 @@ def test_a_large_sparse_matrix_is_multiplied_row_by_row(counts, monkeypatch):
     monkeypatch.setattr(ops, "cross", None)
     dense = counts.toarray()
     np.testing.assert_allclose(ops.gram(counts), dense.T @ dense, rtol=1e-12)
+
+
+@pytest.mark.parametrize("width", [1, 12, 30])
+def test_a_band_of_columns_is_multiplied_with_all_columns(width, counts, monkeypatch):
+    monkeypatch.setattr(module, "ROWS_AT_ONCE", 16)
+    monkeypatch.setattr(module, "MIRRORED_AT_ONCE", 5)
+    dense = counts.toarray()
+    np.testing.assert_allclose(module.band_by_rows(counts, width), dense[:, :width].T @ dense, rtol=1e-12)
+
+
+def test_parts_of_a_large_matrix_are_multiplied_as_the_whole_is(counts, monkeypatch):
+    monkeypatch.setattr(module, "MIN_MULTIPLICATIONS", 1000 * 30**2)
+    assert not by_rows(counts)
+    assert by_rows(counts, 1000)

@@ -4,8 +4,11 @@ from dataclasses import fields
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
+from diffnb.core.arrays import affine, gram_stats, ops
 from diffnb.core.disc import analysis as module
+from diffnb.core.disc import permutable
 from diffnb.core.disc.algorithm import DiscFit, fit_disc, refit, resolve
 from diffnb.core.disc.analysis import AnalysisOptions, analyse, complete_samples
 from diffnb.core.disc.feature_groups import feature_groups, leading_count
@@ -13,6 +16,7 @@ from diffnb.core.disc.paired import average, fit_subjects, swap_test
 from diffnb.core.disc.settings import DiscOptions, FeatureGraphOptions
 from diffnb.core.disc.significance import evidence, permutation_test, stability
 from diffnb.core.spectral.walk import Walk
+from diffnb.core.stats import resampling
 
 DISC = DiscOptions(n_components=3)
 WITHIN = DiscOptions(graph=FeatureGraphOptions(standardize="within"), n_components=3)
@@ -79,7 +83,8 @@ class TestPooled:
         found = analyse(two_conditions, options, samples=NESTED)
         fit = fit_disc(two_conditions, DISC)
         tested = permutation_test(fit, two_conditions, n_permutations=3, samples=NESTED)
-        np.testing.assert_array_equal(found.significance.null_sigma, tested.null_sigma)
+        # sums by sample: the same but for rounding
+        np.testing.assert_allclose(found.significance.null_sigma, tested.null_sigma, rtol=1e-10)
         np.testing.assert_array_equal(found.significance.pvals, tested.pvals)
         stable = stability(fit, two_conditions, found.groups, n_bootstraps=2, samples=NESTED)
         np.testing.assert_array_equal(found.stability, stable)
@@ -114,6 +119,56 @@ class TestPooled:
         ((fit, *_), _) = calls[0]
         assert fit.walks == []
         assert not any(isinstance(getattr(found, f.name), (Walk, DiscFit)) for f in fields(found))
+
+
+class TestManyObservations:
+    """Data that is large enough for random blocks; here it is small, and the limits are lowered."""
+
+    @pytest.fixture(autouse=True)
+    def low_limits(self, monkeypatch):
+        monkeypatch.setattr(permutable, "is_large", lambda *_: True)
+        monkeypatch.setattr(resampling, "MIN_OBS_PER_BLOCK", 5)
+
+    def options(self, disc=WITHIN):
+        return AnalysisOptions(disc=disc, n_permutations=30, null="connectivity" if disc is WITHIN else "labels")
+
+    @pytest.mark.parametrize("disc", [DISC, WITHIN])
+    @pytest.mark.parametrize("sparse", [False, True])
+    def test_the_fit_and_all_permutations_multiply_every_row_once(self, two_conditions, disc, sparse, monkeypatch):
+        """The work, counted: rows whose products are taken, beside those of the fit alone."""
+        rows, gram = [], gram_stats.gram
+        monkeypatch.setattr(gram_stats, "gram", lambda x, **_: rows.append(x.shape[0]) or gram(x))
+        for module_ in (ops, affine):
+            monkeypatch.setattr(module_, "gram", None)  # no products but those
+        monkeypatch.setattr(permutable, "refit", None)
+        matrices = [sp.csr_matrix(x) for x in two_conditions] if sparse else two_conditions
+        found = analyse(matrices, self.options(disc))
+        assert sum(rows) == sum(x.shape[0] for x in two_conditions)
+        assert len(found.significance.null_sigma) == 30
+
+    def test_groups_and_sigma_are_those_of_a_fit_to_the_rows(self, two_conditions):
+        found = analyse(two_conditions, self.options())
+        fit = fit_disc(two_conditions, WITHIN)
+        np.testing.assert_allclose(found.sigma, fit.sigma, rtol=1e-10)
+        np.testing.assert_allclose(found.vectors, fit.vectors, atol=1e-9)
+        assert (found.groups[1].labels[10:20] == 1).all()
+
+    @pytest.mark.parametrize("memory", [2**30, 8 * 6 * 40**2], ids=["sums by block", "rows of each permutation"])
+    def test_kind_of_array_and_memory_change_nothing(self, two_conditions, any_array_type, memory, set_memory):
+        expected = analyse(two_conditions, self.options())
+        set_memory(memory)
+        whole = any_array_type(np.concatenate(two_conditions))
+        n = len(two_conditions[0])
+        found = analyse([whole[:n], whole[n:]], self.options())
+        np.testing.assert_allclose(found.significance.null_sigma, expected.significance.null_sigma, atol=1e-10)
+        np.testing.assert_allclose(found.naming.null_sigma, expected.naming.null_sigma, atol=1e-10)
+        for ours, theirs in zip(found.groups, expected.groups, strict=True):
+            np.testing.assert_array_equal(ours.labels, theirs.labels)
+
+    def test_strata_are_permuted_row_by_row(self, two_conditions):
+        strata = [np.arange(len(x)) % 2 for x in two_conditions]
+        sums = permutable.SampleSums.of_units(two_conditions, (), strata, 0)
+        assert list(sums.samples) == []
 
 
 class TestPerSubject:

@@ -154,7 +154,7 @@ def test_samples_are_multiplied_once_and_each_assignment_is_fitted_once(two_cond
     """The work behind 99 permutations of six donors, counted: one pass over the rows, nine fits."""
     rows, fits = [], []
     gram, sigma = gram_stats.gram, permutable._Summed.sigma
-    monkeypatch.setattr(gram_stats, "gram", lambda x: rows.append(x.shape[0]) or gram(x))
+    monkeypatch.setattr(gram_stats, "gram", lambda x, **_: rows.append(x.shape[0]) or gram(x))
     monkeypatch.setattr(permutable._Summed, "sigma", lambda *args: fits.append(1) or sigma(*args))
     monkeypatch.setattr(permutable, "refit", None)  # no fit from rows
     matrices = [sp.csr_matrix(x) for x in two_conditions] if sparse else two_conditions

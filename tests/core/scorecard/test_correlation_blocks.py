@@ -59,6 +59,21 @@ def test_rows_that_are_read_give_the_same(conditions, kind, memory, monkeypatch,
     np.testing.assert_allclose(sum_over_correlation_blocks(read, squares), sums_of_all(conditions), rtol=1e-8)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csc_array])
+@pytest.mark.parametrize("memory", [4 * 8 * 3 * 4 * 11, 2**30])
+def test_large_sparse_matrices_are_not_made_dense_and_give_the_same(
+    conditions, kind, memory, n_jobs, monkeypatch, set_memory
+):
+    monkeypatch.setattr(module, "MAX_BLOCK_FEATURES", 3)
+    monkeypatch.setattr(module, "by_rows", lambda *_: True)
+    monkeypatch.setattr(module, "dense64", None)
+    set_memory(memory)
+    sparse = [RowGroups(kind(c.matrix), c.rows) for c in conditions]
+    found = sum_over_correlation_blocks(sparse, squares, n_jobs=n_jobs)
+    np.testing.assert_allclose(found, sums_of_all(conditions), rtol=1e-8)
+
+
 def test_a_large_mean_costs_no_digits(conditions):
     moved = [RowGroups(c.matrix + 1e6, c.rows) for c in conditions]
     np.testing.assert_allclose(sum_over_correlation_blocks(moved, squares), sums_of_all(conditions), rtol=1e-8)

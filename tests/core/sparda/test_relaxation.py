@@ -170,3 +170,21 @@ def test_every_kind_of_array_gives_the_same(array_type, rng):
 
 def test_two_features_have_two_directions(rng):
     assert relax(*rng.normal(size=(2, 10, 2)), n_steps=5).directions.shape == (2, 2)
+
+
+def test_weights_are_the_direction_where_the_relaxation_is_tight_and_of_unit_length_always(shifted, rng):
+    tight = relax(*shifted)
+    assert abs(tight.weights @ tight.directions[:, 0]) > 0.99
+    loose = relax(rng.normal(size=(40, 5)), 2 * rng.normal(size=(40, 5)))
+    for found in (tight, loose):
+        assert np.linalg.norm(found.weights) == pytest.approx(1)
+        np.testing.assert_allclose(found.weights**2, np.diag(found.matrix))
+
+
+def test_weights_rank_all_features_that_differ_where_several_directions_do(rng):
+    # pairs of features that are correlated in one population: each has a direction of its own
+    x, y = rng.normal(size=(2, 300, 12))
+    for j in (0, 2, 4):
+        y[:, j + 1] = 0.3 * y[:, j + 1] + np.sqrt(1 - 0.3**2) * y[:, j]
+    found = relax(x, y)
+    assert set(np.argsort(-np.abs(found.weights))[:6]) == set(range(6))

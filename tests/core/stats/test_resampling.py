@@ -92,3 +92,30 @@ def test_every_assignment_stays_within_strata_and_needs_samples_of_one_condition
     found = resampling.every_assignment(samples, 99, strata=[of_sample[codes] for codes in samples])
     assert len(found) == 3 * 3
     assert resampling.every_assignment([np.array([0, 1]), np.array([1, 2])], 99) is None
+
+
+@pytest.mark.parametrize("sizes", [(4000, 4000), (4001, 3999), (3000, 5000), (2000, 6000)])
+def test_blocks_are_of_one_condition_and_of_nearly_one_size(sizes, rng):
+    blocks = resampling.random_blocks(sizes, rng)
+    assert [len(codes) for codes in blocks] == list(sizes)
+    assert not np.intersect1d(*blocks).size
+    heights = np.bincount(np.concatenate(blocks))
+    assert heights.min() >= 200
+    assert heights.max() <= 1.16 * heights.min()
+
+
+@pytest.mark.parametrize("sizes", [(1000, 1000), (500, 8000), (9000, 9000, 9000)])
+def test_few_observations_unequal_and_many_conditions_are_not_in_blocks(sizes, rng):
+    assert resampling.random_blocks(sizes, rng) == []
+
+
+def test_permuted_blocks_mix_conditions_as_permuted_rows_do(rng):
+    """Share of the first condition that stays: the mean of permuted rows, and wider by the size of blocks."""
+    blocks = resampling.random_blocks((1600, 1600), rng)
+    stays = [np.mean(resampling.permuted_samples(blocks, rng)[0] < 1600) for _ in range(400)]
+    assert np.mean(stays) == pytest.approx(0.5, abs=0.02)
+    assert np.std(stays) == pytest.approx(0.5 / np.sqrt(15), rel=0.2)
+    members = np.mean(
+        [np.isin(np.arange(3200), resampling.permuted_samples(blocks, rng)[0]) for _ in range(400)], axis=0
+    )
+    assert members.std() < 0.05  # every observation is in either condition equally often
