@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 os.environ.setdefault("TQDM_DISABLE", "1")
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
-from properties import PROPERTIES, TOOLS, cases
+from properties import TOOLS, cases, checks
 from threadpoolctl import threadpool_limits
 
 
@@ -49,20 +49,20 @@ def main():
     parser.add_argument("--quick", action="store_true", help="do not search for the smallest input that fails")
     asked = parser.parse_args()
     tools = {asked.only: TOOLS[asked.only]} if asked.only else TOOLS
-    each = -(-asked.inputs // (len(tools) * len(PROPERTIES)))
+    each = -(-asked.inputs // sum(len(checks(tool)) for tool in tools.values()))
     phases = [Phase.generate] if asked.quick else [Phase.generate, Phase.shrink]
     total, failures, start = 0, 0, time.process_time()
     print(f"{'tool':26s} {'inputs':>7s} {'failing':>8s} {'CPU s':>7s}", flush=True)
     with threadpool_limits(1):
         for name, tool in tools.items():
             began, n_inputs, failing = time.process_time(), 0, []
-            for check in PROPERTIES:
+            for check in checks(tool):
                 n, failure = tried(tool, check, each, asked.seed, phases)
                 n_inputs += n
                 if failure is not None:
                     failing.append(f"  {check.__name__}: {failure}")
             seconds = time.process_time() - began
-            print(f"{name:26s} {n_inputs:7d} {len(failing):5d}/{len(PROPERTIES)} {seconds:7.1f}", flush=True)
+            print(f"{name:26s} {n_inputs:7d} {len(failing):5d}/{len(checks(tool))} {seconds:7.1f}", flush=True)
             print("\n".join(failing) + "\n" * bool(failing), end="", flush=True)
             total, failures = total + n_inputs, failures + len(failing)
     print(f"{total:,} inputs, {failures} failing properties, {time.process_time() - start:.0f} CPU s")

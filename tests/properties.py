@@ -60,6 +60,14 @@ class Case:
     def rng(self):
         return np.random.default_rng((self.seed, self.change))
 
+    def data(self, x=None, order=slice(None), categories=("A", "B")):
+        """Return the input as an AnnData, with the observations in some order; three samples of each condition."""
+        n = 2 * self.n_each
+        labels, sample = self.labels(), np.char.add(self.labels(), (np.arange(n) % 3).astype(str))
+        age = np.random.default_rng((self.seed, 1)).normal(size=n)
+        adata = described(self.values() if x is None else x, labels[order], categories)
+        return _with(adata, sample=sample[order], age=age[order])
+
 
 cases = st.builds(
     Case,
@@ -70,6 +78,12 @@ cases = st.builds(
     seed=st.integers(0, 2**20),
     change=st.integers(0, 2**20),
 )
+
+
+def _with(adata, **columns):
+    for name, values in columns.items():
+        adata.obs[name] = values
+    return adata
 
 
 def described(x, labels, categories=("A", "B")):
@@ -100,6 +114,8 @@ class Tool:
     #: what does not depend on the order of observations; features; on signs, and on which condition is the first
     invariant: Callable[[anndata.AnnData], Found]
     has_conditions: bool = True
+    #: properties that it does not have, by name
+    without: tuple[str, ...] = ()
 
 
 def _numbers(table):
@@ -143,6 +159,50 @@ def _local(adata):
     dn.tl.informed_distance(adata, local=True, n_clusters=2, n_components=1, n_neighbors=min(5, adata.n_obs), full=True)
 
 
+def _reference(n_features):
+    """Another data set with the same features, the first half of which are connected."""
+    rng = np.random.default_rng(n_features)
+    x = rng.normal(size=(24, n_features))
+    x[:12, : max(1, n_features // 2)] += 3 * rng.normal(size=(12, 1))
+    adata = described(x, np.repeat(["A", "B"], 12))
+    adata.var["part"] = np.where(np.arange(n_features) < max(1, n_features // 2), "first", "second")
+    return adata
+
+
+def _project(adata):
+    reference = _reference(adata.n_vars)
+    dn.tl.pda(reference, "condition")
+    dn.tl.project(adata, reference, key="pda")
+
+
+def _preserve(adata):
+    dn.tl.preservation(_reference(adata.n_vars), adata, key="part", n_permutations=19)
+
+
+def _preserved(adata):
+    return Found(whole=_numbers(dn.get.preservation(adata)))
+
+
+def _enrich(adata):
+    dn.tl.laplacian_score(adata, n_neighbors=3)
+    dn.tl.diverse_features(adata, n_features=1, neighborhoods=(2, 3))
+    sets = {"first": adata.var_names[:3], "all": adata.var_names}
+    dn.tl.enrich(adata, sets, key="diverse_features", min_size=1)
+
+
+def _power(adata):
+    dn.tl.power(adata, "condition", group_size=2, n_units=[8], n_simulations=2)
+
+
+def _detect(method):
+    return lambda adata: dn.tl.feature_change(adata, "condition", method=method)
+
+
+#: what depends on the order of features or observations, on which random draws depend
+ORDER = ("does_not_depend_on_the_order_of_features", "does_not_depend_on_the_order_of_observations")
+#: detectors compare band by band, and the second image with what the first predicts
+PAIRED = ("does_not_depend_on_the_order_of_observations", "does_not_depend_on_the_order_of_conditions")
+
 TOOLS = {
     "scorecard": Tool(lambda a: dn.tl.scorecard(a, "condition"), _varm("scorecard"), _pvalues),
     "disc": Tool(lambda a: dn.tl.disc(a, "condition", n_clusters=2, n_components=1), _sigma, _sigma),
@@ -173,15 +233,59 @@ TOOLS = {
         lambda a: dn.tl.feature_change(a, "condition"), _var("feature_change"), _var("feature_change")
     ),
     "spectral_angle": Tool(
-        lambda a: dn.tl.feature_change(a, "condition", method="spectral_angle"),
-        _var("feature_change"),
-        _var("feature_change"),
+        _detect("spectral_angle"), _var("feature_change"), _var("feature_change"), without=PAIRED[:1]
+    ),
+    "difference_rx": Tool(_detect("difference_rx"), _var("feature_change"), _var("feature_change"), without=PAIRED),
+    "chronochrome": Tool(_detect("chronochrome"), _var("feature_change"), _var("feature_change"), without=PAIRED),
+    "scorecard, samples": Tool(
+        lambda a: dn.tl.scorecard(a, "condition", sample_key="sample"), _varm("scorecard"), _pvalues
+    ),
+    "scorecard, covariates": Tool(
+        lambda a: dn.tl.scorecard(a, "condition", covariates=["age"]), _varm("scorecard"), _pvalues
+    ),
+    "disc, samples": Tool(
+        lambda a: dn.tl.disc(a, "condition", sample_key="sample", n_clusters=2, n_components=1), _sigma, _sigma
+    ),
+    "pda, covariates": Tool(lambda a: dn.tl.pda(a, "condition", covariates=["age"]), _varm("pda"), _objective("pda")),
+    "project": Tool(
+        _project,
+        lambda a: Found(whole=np.asarray(a.obsm["X_projected"], dtype=float)),
+        lambda a: Found(whole=np.sort(np.asarray(a.obsm["X_projected"], dtype=float), axis=0)),
+        without=(
+            "does_not_depend_on_the_order_of_features",
+            "does_not_depend_on_the_unit",
+            "does_not_depend_on_a_shift",
+            "does_not_depend_on_constant_features",
+        ),
+    ),
+    "preservation": Tool(_preserve, _preserved, _preserved, without=(*ORDER, "does_not_depend_on_constant_features")),
+    "enrich": Tool(
+        _enrich,
+        lambda a: Found(whole=_numbers(dn.get.enrich(a))),
+        lambda a: Found(whole=_numbers(dn.get.enrich(a))),
+        without=("does_not_depend_on_the_order_of_features", "does_not_depend_on_constant_features"),
+    ),
+    "power": Tool(
+        _power,
+        lambda a: Found(whole=_numbers(dn.get.power(a))),
+        lambda a: Found(whole=_numbers(dn.get.power(a))),
+        without=(*ORDER, "does_not_depend_on_the_order_of_conditions", "does_not_depend_on_constant_features"),
     ),
 }
 
 
 #: angles are from the origin, clusters of features those of their levels, and the kind of graph follows from them
-DEPEND_ON_LEVELS = ("spectral_angle", "informed_distance", "informed_distance, local", "disc, any difference")
+DEPEND_ON_LEVELS = (
+    "spectral_angle",
+    "chronochrome",
+    "informed_distance",
+    "informed_distance, local",
+    "disc, any difference",
+)
+
+
+#: tools with a search from random starts
+ASCENTS = tuple(TOOLS[name] for name in ("pda", "pda, covariates", "sparda"))
 
 
 class Obscure(AssertionError):
@@ -225,7 +329,7 @@ def same(first, second, *, tolerance=1e-8, order=None, rows=None):
 def is_answered(tool: Tool, case: Case):
     """Every input gets an answer, or is refused in words that can be acted on."""
     # a statistic may be infinite, as t of a feature that is constant in both conditions; no p-value is
-    found = answer(tool, described(case.values(), case.labels()), tool.invariant)
+    found = answer(tool, case.data(), tool.invariant)
     if not isinstance(found, str):
         assert not any(np.isinf(part).any() for part in found.parts().values())
 
@@ -249,43 +353,41 @@ def does_not_depend_on_storage(tool: Tool, case: Case):
     kinds = STORED_INTEGERS if case.kind in ("counts", "binary", "duplicated rows") else STORED
     name = sorted(kinds)[case.change % len(kinds)]
     x = case.values()
-    plain = answer(tool, described(x, case.labels()))
-    same(plain, answer(tool, described(kinds[name](x), case.labels())), tolerance=1e-10)
+    plain = answer(tool, case.data(x))
+    same(plain, answer(tool, case.data(kinds[name](x))), tolerance=1e-10)
 
 
 def does_not_depend_on_the_order_of_features(tool: Tool, case: Case):
     """Features in another order: the same values, in that order."""
     case = replace(case, kind=CONTINUOUS[case.change % 2])
     x, order = case.values(), case.rng().permutation(case.n_features + case.n_constant)
-    plain = answer(tool, described(x, case.labels()), tool.invariant)
-    moved = answer(tool, described(x[:, order], case.labels()), tool.invariant)
+    plain = answer(tool, case.data(x), tool.invariant)
+    moved = answer(tool, case.data(x[:, order]), tool.invariant)
     # the ascent starts in random directions, whose coordinates are those of other features then
-    same(plain, moved, tolerance=0.1 if tool in (TOOLS["pda"], TOOLS["sparda"]) else 1e-6, order=order)
+    same(plain, moved, tolerance=0.1 if tool in ASCENTS else 1e-6, order=order)
 
 
 def does_not_depend_on_the_order_of_observations(tool: Tool, case: Case):
     """Observations in another order: the same values."""
     case = replace(case, kind=CONTINUOUS[case.change % 2])
     x, order = case.values(), case.rng().permutation(2 * case.n_each)
-    if tool is TOOLS["spectral_angle"]:  # compares bands one by one
-        order = np.arange(2 * case.n_each)
-    plain = answer(tool, described(x, case.labels()), tool.invariant)
-    moved = answer(tool, described(x[order], case.labels()[order]), tool.invariant)
+    plain = answer(tool, case.data(x), tool.invariant)
+    moved = answer(tool, case.data(x[order], order), tool.invariant)
     same(plain, moved, tolerance=1e-6, rows=order)
 
 
 def does_not_depend_on_the_order_of_conditions(tool: Tool, case: Case):
     """B against A instead of A against B: the same evidence."""
     x = case.values()
-    plain = answer(tool, described(x, case.labels()), tool.invariant)
-    swapped = answer(tool, described(x, case.labels(), ("B", "A")), tool.invariant)
+    plain = answer(tool, case.data(x), tool.invariant)
+    swapped = answer(tool, case.data(x, categories=("B", "A")), tool.invariant)
     same(plain, swapped, tolerance=1e-6)
 
 
 def does_not_depend_on_the_unit(tool: Tool, case: Case):
     """Data in another unit, a power of two: no digit changes, but what is measured in that unit."""
     x, factor = case.values(), 2.0 ** (case.change % 121 - 60)
-    plain, scaled = (answer(tool, described(v, case.labels()), tool.invariant) for v in (x, x * factor))
+    plain, scaled = (answer(tool, case.data(v), tool.invariant) for v in (x, x * factor))
     same(plain, scaled, tolerance=1e-8)
 
 
@@ -293,7 +395,7 @@ def does_not_depend_on_constant_features(tool: Tool, case: Case):
     """One more constant feature: it has no value, and the others keep theirs."""
     x = case.values()
     more = np.hstack([x, np.full((len(x), 1), 3.0)])
-    plain, extended = (answer(tool, described(v, case.labels()), tool.invariant) for v in (x, more))
+    plain, extended = (answer(tool, case.data(v), tool.invariant) for v in (x, more))
     if isinstance(plain, str) or isinstance(extended, str):
         # too few features with the constant one, which is not counted, as without it
         return
@@ -311,8 +413,13 @@ def does_not_depend_on_a_shift(tool: Tool, case: Case):
     x = case.values()
     common = tool in (TOOLS["feature_diffmap"], TOOLS["feature_change"])
     shift = case.rng().uniform(-50, 50, size=1 if common else x.shape[1])
-    plain, moved = (answer(tool, described(v, case.labels()), tool.invariant) for v in (x, x + shift))
+    plain, moved = (answer(tool, case.data(v), tool.invariant) for v in (x, x + shift))
     same(plain, moved, tolerance=1e-5)
+
+
+def checks(tool: Tool):
+    """Return the properties that a tool has."""
+    return [check for check in PROPERTIES if check.__name__ not in tool.without]
 
 
 PROPERTIES = (

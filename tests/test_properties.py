@@ -2,15 +2,16 @@
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from properties import PROPERTIES, TOOLS, cases
+from properties import TOOLS, cases, checks
 
 #: inputs of each property of each tool: about a minute in all
 N_INPUTS = 5
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("check", PROPERTIES, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("name", list(TOOLS))
+@pytest.mark.parametrize(
+    ("name", "check"), [pytest.param(n, c, id=f"{n}-{c.__name__}") for n in TOOLS for c in checks(TOOLS[n])]
+)
 def test_every_tool_has_the_property(name, check):
     @settings(
         max_examples=N_INPUTS,

@@ -32,7 +32,7 @@ def counts_of(adata: AnnData, layer: str | None) -> Matrix:
     """Return the matrix with the counts, or say where they could be."""
     if layer is None:
         return adata.X
-    if layer not in adata.layers:
+    if not isinstance(layer, str) or layer not in adata.layers:
         there = list(adata.layers) or ["none"]
         raise ValueError(
             f"layer={layer!r} is not in adata.layers ({validate.quoted(there)}). Keep raw counts there before you"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import shutil
 import sys
 import time
 import warnings
@@ -98,8 +99,11 @@ def _write(given: Namespace, adata: Any, key: str) -> Iterator[str]:
     if given.out:
         target = Path(given.out)
         partial = target.with_name(f".{target.name}.partial")
-        (adata.write_h5ad if target.suffix == ".h5ad" else adata.write_zarr)(partial)
-        partial.replace(target)
+        try:
+            (adata.write_h5ad if target.suffix == ".h5ad" else adata.write_zarr)(partial)
+            partial.replace(target)
+        finally:
+            _remove(partial)
         yield given.out
     if given.tables:
         yield from _write_tables(Path(given.tables), adata, given.tool, key)
@@ -110,10 +114,18 @@ def _write(given: Namespace, adata: Any, key: str) -> Iterator[str]:
         yield given.report
 
 
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _write_tables(folder: Path, adata: Any, tool: str, key: str) -> Iterator[str]:
     import pandas as pd
 
     from .. import get
+    from .._csv import spreadsheet_csv
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in get.__all__:
@@ -127,7 +139,7 @@ def _write_tables(folder: Path, adata: Any, tool: str, key: str) -> Iterator[str
             continue  # what this call was not asked for
         if isinstance(table, pd.DataFrame):
             path = folder / f"{key}.{name}.csv" if name != key else folder / f"{key}.csv"
-            table.to_csv(path)
+            path.write_text(spreadsheet_csv(table), encoding="utf-8", newline="")
             yield str(path)
 
 

@@ -95,6 +95,7 @@ def edges(
     'lost'
     """
     options = _options(max_pval_adj, min_difference, max_edges)
+    n_jobs = validate.jobs(n_jobs)
     params = run_params(adata, key)
     _refuse_counts(params, layer)
     data = pull(

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
+from .. import _validate as validate
 from .._anndata import Pulled, expand, pull
 from ..core.scorecard import Effects, fit_effects
 from ._comparisons import as_names, compared_pairs, pair_design, run_conditions, run_layer, run_params
@@ -64,6 +65,7 @@ def effects(
     >>> bool((table["connectivity"].dropna() > 0.3).mean() > 0.9)
     True
     """
+    n_jobs = validate.jobs(n_jobs)
     params = run_params(adata, key)
     mask = params.get("mask_var")
     data = pull(

@@ -175,6 +175,8 @@ def chosen_edges(
     """Return the edges of one pair of conditions: those given, or computed ones."""
     if edges is None:
         edges = edge_table(adata, group=group, condition=condition, reference=reference, max_edges=max_edges, key=key)
+    if not isinstance(edges, pd.DataFrame):
+        raise TypeError(f"edges must be a table, rows of dn.get.edges, got {type(edges).__name__}.")
     missing = {"condition", "reference", "feature_1", "feature_2", *ATTRIBUTES} - set(edges.columns)
     if missing:
         raise ValueError(f"edges has no columns {validate.quoted(sorted(missing))}; give rows of dn.get.edges.")

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import traitlets as t
 
+from .._csv import spreadsheet_csv
 from ..core.typing import Bools, Ints
-from ._csv import spreadsheet_csv
 from ._marks import packed, unpacked
 from ._modules import STATIC, esm
 

@@ -71,6 +71,7 @@ def match_depth(
     >>> round(float(depth[first].mean() / depth[~first].mean()), 1)
     1.0
     """
+    random_state = validate.seed(random_state)
     _refuse_unwritable(adata, overwrite)
     counts = counts_of(adata, layer)
     units = _units(adata, groupby, sample_key)

@@ -58,6 +58,9 @@ def report(
     True
     """
     validate.tables_in_memory(adata)
+    if not isinstance(path, str | Path):
+        raise TypeError(f"path={path!r} must be the name of a file, got {type(path).__name__}.")
+    keys = [keys] if isinstance(keys, str) else keys
     found = get.results(adata)["tool"].to_dict()
     if keys is not None:
         unknown = [key for key in keys if key not in found]
@@ -70,7 +73,13 @@ def report(
     target = Path(path)
     with collected_staleness():  # the page says which results are older than the data
         body = "".join(_body(adata, title, found))
-    target.write_text(html.page(title, body), encoding="utf-8")
+    # complete or not at all: an interrupt leaves the page that was there
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_text(html.page(title, body), encoding="utf-8")
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
     return target
 
 

@@ -152,4 +152,11 @@ def _corresponding(data: Pulled, method: str) -> list[Floats]:
             f"method={method!r} compares the observations of both conditions one by one, but {counts}. Bands must"
             " correspond; for other data use method='diffusion'."
         )
+    n_bands, n_pixels = data.matrices[0].shape
+    if method != "spectral_angle" and n_pixels <= 2 * n_bands:
+        raise ValueError(
+            f"method={method!r} estimates how the {n_bands} bands of both images covary from {n_pixels} pixels, and"
+            f" needs more than {2 * n_bands}, since fewer are fitted exactly: merge or leave out bands, or use"
+            " method='spectral_angle'."
+        )
     return [dense64(x) for x in data.matrices]

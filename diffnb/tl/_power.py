@@ -24,6 +24,9 @@ SAMPLES = (3, 4, 6, 8, 12, 20)
 #: features of a simulated study; of more, so many are drawn
 MAX_FEATURES = 500
 WANTED = 0.8
+#: largest study, and most studies of each size
+MAX_UNITS, MAX_SIMULATIONS = 100_000, 10_000
+MINUTES = "more would take hours"
 
 
 @guarded(PowerKeys)
@@ -103,7 +106,9 @@ def power(
     against = known_condition(adata, groupby, "reference", reference)
     data = pull(adata, groupby, layer=layer, mask_var=mask_var, sample_key=sample_key)
     place = 0 if against is None else data.groups.index(against)
-    seed = validate.count("random_state", random_state, at_least=0)
+    seed = validate.seed(random_state)
+    n_jobs = validate.jobs(n_jobs)
+    n_simulations = validate.count("n_simulations", n_simulations, at_least=2, at_most=MAX_SIMULATIONS, why=MINUTES)
     units = _units(n_units, sample_key is not None)
     pilot, n_features = data.matrices[place], data.n_features
     if n_features > MAX_FEATURES:
@@ -111,7 +116,7 @@ def power(
         pilot = take_columns(pilot, np.isin(np.arange(n_features), drawn))
         log.info(f"{MAX_FEATURES} of {n_features} features are simulated")
     validate.count("group_size", size, at_least=2, at_most=pilot.shape[1], why="so many features are simulated")
-    options = PowerOptions(size, latent, units, validate.count("n_simulations", n_simulations, at_least=2), seed)
+    options = PowerOptions(size, latent, units, n_simulations, seed)
     samples = None if sample_key is None else data.samples[place]
     fit = simulate_power(pilot, samples, options, n_jobs=n_jobs)
     needed = units_needed(fit, WANTED)
@@ -138,4 +143,4 @@ def _units(n_units: object, by_sample: bool) -> tuple[int, ...]:
         return SAMPLES if by_sample else OBSERVATIONS
     listed = [n_units] if np.isscalar(n_units) else list(np.asarray(n_units).tolist())
     least = 2 if by_sample else MIN_OBS_FOR_CONNECTIVITY
-    return tuple(sorted({validate.count("n_units", n, at_least=least) for n in listed}))
+    return tuple(sorted({validate.count("n_units", n, at_least=least, at_most=MAX_UNITS, why=MINUTES) for n in listed}))

@@ -126,8 +126,8 @@ def preservation(
     [True, True, True, True]
     """
     call = bound(preservation, locals())
-    n_permutations = validate.count("n_permutations", n_permutations, at_least=19)
-    seed = validate.count("random_state", random_state, at_least=0)
+    n_permutations = validate.repeats("n_permutations", n_permutations, at_least=19)
+    seed, n_jobs = validate.seed(random_state), validate.jobs(n_jobs)
     groups = _groups(reference, key)
     names = _matched_names(reference, query)
     layer = _layer(reference, key) if layer is None else layer

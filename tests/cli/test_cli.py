@@ -130,6 +130,27 @@ def test_an_interrupt_writes_nothing(cells, monkeypatch, capsys):
     assert "nothing was written" in capsys.readouterr().err
 
 
+def test_an_interrupt_while_a_file_is_written_leaves_the_one_that_was_there(cells, monkeypatch):
+    def interrupted(self, path, **options):
+        Path(path).write_text("half")
+        raise KeyboardInterrupt
+
+    Path("r.h5ad").write_text("earlier")
+    monkeypatch.setattr(type(cells), "write_h5ad", interrupted)
+    assert run("scorecard", "cells.h5ad", "--groupby", "condition", "--out", "r.h5ad") == 130
+    assert Path("r.h5ad").read_text() == "earlier"
+    assert sorted(path.name for path in Path().iterdir()) == ["cells.h5ad", "folder.zarr", "r.h5ad"]
+
+
+def test_no_spreadsheet_runs_the_name_of_a_feature(cells):
+    cells.var_names = ["=1+1", *cells.var_names[1:]]
+    cells.write_h5ad("cells.h5ad")
+    run("scorecard", "cells.h5ad", "--groupby", "condition", "--tables", "t")
+    read = pd.read_csv("t/scorecard.csv", index_col=0)
+    assert "'=1+1" in read.index
+    assert read["mean_stat"].dtype == float
+
+
 def test_warnings_of_the_tool_are_printed_once(cells, capsys):
     cells.X[:, 3] = 1
     cells.write_h5ad("constant.h5ad")

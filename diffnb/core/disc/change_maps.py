@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from ..runtime.threads import thread_limits
 from ..spectral.eigen import leading_eigenpairs, walk_eigenvectors
@@ -50,13 +51,13 @@ def diffusion_change(
     """Diffusion distance of every feature from itself, between two graphs on the same features.
 
     With A and B the symmetric conjugates of both walks, the distance of feature i is the norm of row i of Aᵗ − Bᵗ: how
-    differently t steps from i spread. It is computed from eigenvectors, since the inner products of rows of Aᵗ and Bᵗ
-    follow from those between eigenvectors.
+    differently t steps from i spread. With eigenvectors U of A and V of B, and V = UC + R, row i is written in U and in
+    an orthonormal basis of R, so that a small distance is not the difference of large numbers.
     """
     (values_a, vectors_a), (values_b, vectors_b) = (
         leading_eigenpairs(walk.symmetric, min(n_eigenvectors, walk.n_features), seed=seed) for walk in (first, second)
     )
     a, b = vectors_a * values_a**n_steps, vectors_b * values_b**n_steps
-    across = np.einsum("ij,ij->i", a @ (vectors_a.T @ vectors_b), b)
-    squared = (a**2).sum(axis=1) + (b**2).sum(axis=1) - 2 * across
-    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
+    common = vectors_a.T @ vectors_b
+    rest = scipy.linalg.qr(vectors_b - vectors_a @ common, mode="r")[0][: common.shape[1]]
+    return np.asarray(np.hypot(np.linalg.norm(a - b @ common.T, axis=1), np.linalg.norm(b @ rest.T, axis=1)))

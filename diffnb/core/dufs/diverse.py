@@ -62,8 +62,9 @@ def fit_diverse_features(
 ) -> DiverseFit:
     """Rank the features of `x` by smoothness on the graph of `points`, by default `x` itself, and by diversity."""
     with thread_limits(max(x.shape), n_jobs):
-        smoothness = relative_smoothness(x, x if points is None else points, options.neighborhoods)
-        ranking = _Ranking(_Correlations.of(x), smoothness, options.redundancy)
+        scores = _scores(x, x if points is None else points, options.neighborhoods)
+        smoothness = _relative(scores)
+        ranking = _Ranking(_Correlations.of(x), smoothness, scores.mean(axis=0), options.redundancy)
         ranking.pick(min(max(options.n_features, MIN_RANKED_FEATURES), x.shape[1]))
     rank = ranking.ranks()
     return DiverseFit(smoothness, ranking.unexplained, rank, rank <= options.n_features)
@@ -71,10 +72,18 @@ def fit_diverse_features(
 
 def relative_smoothness(x: Matrix, points: Matrix, neighborhoods: tuple[int, ...], /) -> Floats:
     """Smoothness of every feature relative to the others, averaged over numbers of neighbours."""
+    return _relative(_scores(x, points, neighborhoods))
+
+
+def _scores(x: Matrix, points: Matrix, neighborhoods: tuple[int, ...]) -> Floats:
+    """Laplacian scores, numbers of neighbours × features."""
     graphs = nested_neighbor_graphs(with_unit_variance(points), neighborhoods)
-    scores = laplacian_scores_of_each(x, graphs).round(COMPARED_DECIMALS)
+    return np.asarray(laplacian_scores_of_each(x, graphs).round(COMPARED_DECIMALS))
+
+
+def _relative(scores: Floats) -> Floats:
     mean_rank = rankdata(scores, axis=1).mean(axis=0).round(COMPARED_DECIMALS)
-    return np.asarray(1 - (rankdata(mean_rank) - 1) / max(1, x.shape[1] - 1))
+    return np.asarray(1 - (rankdata(mean_rank) - 1) / max(1, scores.shape[1] - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +111,13 @@ class _Ranking:
     """Greedy ranking. Correlations are computed for the leading candidates together, in one pass over the data.
 
     The candidates computed together remain the leading ones for a while; when the next feature is not among them, those
-    that lead by then are computed.
+    that lead by then are computed. Of features with equal values the next is the one that is least explained, then the
+    one with the lowest Laplacian score, so that the order of the features decides between copies only.
     """
 
-    def __init__(self, correlations: _Correlations, smoothness: Floats, redundancy: float) -> None:
+    def __init__(self, correlations: _Correlations, smoothness: Floats, scores: Floats, redundancy: float) -> None:
         self.correlations, self.smoothness, self.redundancy = correlations, smoothness, redundancy
+        self._scores = scores
         self.order: list[int] = []
         self.unexplained = np.ones(len(smoothness))
         self._explained = np.zeros(len(smoothness))
@@ -116,7 +127,8 @@ class _Ranking:
     def pick(self, n_features: int) -> None:
         """Rank the next features."""
         for _ in range(n_features):
-            best = int(np.argmax(self._values()))
+            values = self._values()
+            best = int(self._descending(values, np.flatnonzero(values == values.max()))[0])
             if best not in self._computed:
                 self._compute_leading()
             self.order.append(best)
@@ -128,7 +140,7 @@ class _Ranking:
 
     def ranks(self) -> Ints:
         """Rank of every feature: in the order in which they were picked, then by what each would add now."""
-        order = np.concatenate([self.order, np.argsort(-self._values(), kind="stable")[: self._left.sum()]])
+        order = np.concatenate([self.order, self._descending(self._values())[: self._left.sum()]])
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order.astype(np.int64)] = np.arange(1, len(order) + 1)
         return ranks
@@ -139,7 +151,12 @@ class _Ranking:
         values = (self.smoothness * discount**self.redundancy).round(COMPARED_DECIMALS)
         return np.where(self._left, values, -np.inf)
 
+    def _descending(self, values: Floats, among: Ints | None = None) -> Ints:
+        found = np.arange(len(values)) if among is None else among
+        unexplained = self.unexplained[found].round(COMPARED_DECIMALS)
+        return np.asarray(found[np.lexsort((self._scores[found], -unexplained, -values[found]))])
+
     def _compute_leading(self) -> None:
         count = min(MAX_CANDIDATE_FEATURES, budget.count(8 * len(self.smoothness), "kept"), int(self._left.sum()))
-        leading = np.sort(np.argsort(-self._values(), kind="stable")[:count])
+        leading = np.sort(self._descending(self._values())[:count])
         self._computed = dict(zip(leading.tolist(), self.correlations.squared(leading), strict=True))

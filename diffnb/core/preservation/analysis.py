@@ -17,7 +17,7 @@ from ..runtime.threads import thread_limits
 from ..stats.pvalues import permutation_pvalues
 from ..stats.resampling import map_draws
 from ..typing import Floats, Ints, Matrix
-from .statistics import COMPOSITES, STATISTICS, Module, Network, preservation_statistics
+from .statistics import COMPOSITES, MIN_SPREAD, STATISTICS, Module, Network, preservation_statistics
 
 #: observations that a sample of the query needs to have correlations
 MIN_OBS_PER_SAMPLE = 10
@@ -183,7 +183,8 @@ def _difference(module: Module, here: Floats, elsewhere: Floats | None, places: 
 def _composites(observed: Floats, null: Floats) -> tuple[Floats, Floats]:
     """Average the z scores of the statistics of each kind, and compare them with those of the random sets."""
     spread = null.std(axis=0)
-    scale = np.where(spread > 0, spread, 1.0)
+    # where random sets are all the same, what is left is rounding, and no z score exists: 0
+    scale = np.where(spread > MIN_SPREAD, spread, np.inf)
     z, null_z = (observed - null.mean(axis=0)) / scale, (null - null.mean(axis=0)) / scale
     places = [[STATISTICS.index(name) for name in names] for names in COMPOSITES.values()]
     composite = np.array([z[own].mean() for own in places])

@@ -26,7 +26,7 @@ def test_is_the_length_of_a_row_of_the_difference_of_powers(two_conditions, n_st
 def test_is_symmetric_and_zero_between_a_graph_and_itself(two_conditions):
     first, second = walks(two_conditions)
     np.testing.assert_allclose(diffusion_change(first, second), diffusion_change(second, first), atol=1e-12)
-    np.testing.assert_allclose(diffusion_change(first, first), 0, atol=1e-7)
+    np.testing.assert_allclose(diffusion_change(first, first), 0, atol=1e-13)
 
 
 def test_a_few_eigenvectors_are_near_the_whole(two_conditions):

@@ -5,7 +5,7 @@ import io
 import pandas as pd
 import pytest
 
-from diffnb.panels._csv import spreadsheet_csv
+from diffnb._csv import spreadsheet_csv
 
 FORMULA = "=cmd|' /C calc'!A0"
 
