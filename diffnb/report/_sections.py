@@ -139,6 +139,27 @@ SECTIONS = {
     "feature_change": Section(
         "Change of features", "Where do two conditions differ?", (Table("Features", "feature_change"),)
     ),
+    "enrich": Section(
+        "Enrichment",
+        "Which sets of features are over-represented among those that were found?",
+        (Table("Sets", "enrich"),),
+        (Figure("Leading sets", "enrich"),),
+    ),
+    "preservation": Section(
+        "Preservation",
+        "Are groups that were found in other data connected here?",
+        (Table("Groups", "preservation"),),
+        (Figure("Groups against random sets of features", "preservation"),),
+    ),
+    "project": Section(
+        "Projection", "How do these observations score on what other data showed?", (Table("Scores", "projection"),)
+    ),
+    "power": Section(
+        "Power",
+        "How many observations or samples would find a group of connected features?",
+        (Table("Simulated studies", "power"),),
+        (Figure("Share of features found", "power"),),
+    ),
     "survival": Section(
         "Survival",
         "Do groups of samples survive differently?",
