@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from anndata import AnnData
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from .. import get
 from ..core.preservation import COMPOSITES
@@ -86,7 +86,10 @@ def preservation(
     # values differ by orders of magnitude, and both ends matter
     ax.set_xscale("symlog", linthresh=LINEAR_Z)
     ax.margins(x=0.08)
-    ax.xaxis.set_major_locator(FixedLocator([0, *(sign * z for sign in (-1, 1) for z in Z_TICKS)]))
+    if max(map(abs, ax.get_xlim())) > LINEAR_Z:
+        ax.xaxis.set_major_locator(FixedLocator([0, *(sign * z for sign in (-1, 1) for z in Z_TICKS)]))
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(signed_number)
     ax.set_xlabel("z against random sets of features")
