@@ -19,6 +19,7 @@ from .block_connectivity import connectivity_test_by_block
 from .by_sample import Design, connectivity_test_by_sample, design, marginal_tests_by_sample
 from .columnwise import with_fast_columns
 from .connectivity import connectivity_test
+from .correlation_blocks import multiplied_by_rows
 from .count_connectivity import connectivity_test_of_counts, connectivity_test_of_counts_by_sample
 from .marginal import CompareRows, FeatureTest, MarginalTests, marginal_tests
 from .small_groups import compare_small_groups, needs_permutations
@@ -102,7 +103,8 @@ def _compare_observations(
         designs = covariate_designs(covariates)
         compare, n_columns = AdjustedComparison.of(*(own.values for own in designs)), covariates[0].shape[1]
         related = residuals(related, designs, exchangeable=False)
-    group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
+    if not multiplied_by_rows((group, reference)):
+        group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
     marginal = marginal_tests(group, reference, compare=compare, n_jobs=n_jobs)
     if counts is not None:
         connected = connectivity_test_of_counts(*counts, n_jobs=n_jobs)

@@ -74,12 +74,15 @@ def sum_over_correlation_blocks(
 def correlations_by_block(conditions: Sequence[RowGroups], /) -> Iterator[tuple[Correlate, list[BlockPair]]]:
     """Iterate over the blocks on and above the diagonal, and how to correlate the features of each in all groups."""
     matrices = [condition.matrix for condition in conditions]
-    if isinstance(matrices[0], Chunked):
-        return _correlations_in_bands(conditions)
-    n_rows = sum(x.shape[0] for x in matrices)
-    if all(by_rows(x, n_rows) for x in matrices):
+    if isinstance(matrices[0], Chunked) or multiplied_by_rows(matrices):
         return _correlations_in_bands(conditions)
     return _correlations_in_memory(conditions)
+
+
+def multiplied_by_rows(matrices: Sequence[Matrix], /) -> bool:
+    """Return whether products of sparse columns in memory are added row by row."""
+    n_rows = sum(x.shape[0] for x in matrices)
+    return all(by_rows(x, n_rows) for x in matrices)
 
 
 def sum_over_blocks(
