@@ -31,6 +31,8 @@ KINDS = ("mean", "spread", "distribution", "connectivity")
 NONE = "none"
 #: adjusted p-value below which a kind of difference counts
 ALPHA = 0.05
+#: digits of a statistic, and of the logarithm of a p-value, beyond which two kinds of difference are equal
+DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,5 +182,8 @@ def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:
     # the distance of distributions is on another scale than the three ratios, and so never breaks a tie
     size = np.abs(np.nan_to_num(stat))
     size[:, distribution] = 0.0
-    ranked = np.lexsort((-size, np.where(significant, pval_adj, np.inf)), axis=1)[:, 0]
+    # mean and spread of a feature that is mostly zero are the same test: rounding must not choose between them
+    with np.errstate(divide="ignore"):
+        chance = np.round(np.log(np.where(significant, pval_adj, np.inf)), DIGITS)
+    ranked = np.lexsort((-np.round(size, DIGITS), chance), axis=1)[:, 0]
     return np.where(significant.any(axis=1), np.asarray(KINDS)[ranked], NONE)
