@@ -18,7 +18,7 @@ from ..runtime import budget
 from ..typing import Bools, Floats, Ints, Matrix
 from . import row_chunks as chunked
 from .row_chunks import Chunked, add_in_place
-from .sparse_gram import by_rows, gram_by_rows
+from .sparse_gram import by_rows, columns_by_rows, gram_by_rows
 
 #: number of rows, mean and variance of their columns
 CountedMoments: TypeAlias = tuple[int, Floats, Floats]
@@ -254,6 +254,11 @@ def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
 def gram(x: Matrix, /, *, n_rows: int | None = None) -> Floats:
     """Inner products of all columns, XᵀX, in float64; `n_rows` in all, where `x` is one of many parts."""
     return gram_by_rows(x) if by_rows(x, n_rows) else cross(x, x)
+
+
+def gram_band(x: Matrix, where: slice, /) -> Floats:
+    """Inner products of the columns in `where` with all columns, in float64."""
+    return columns_by_rows(x, where) if by_rows(x) else cross(x[:, where], x)
 
 
 def cross(x: Matrix, y: Matrix, /) -> Floats:

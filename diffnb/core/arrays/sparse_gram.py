@@ -73,6 +73,16 @@ def band_by_rows(x: Matrix, width: int, /) -> Floats:
     return total
 
 
+def columns_by_rows(x: Matrix, where: slice, /) -> Floats:
+    """Inner products of the columns in `where` with all columns of a sparse matrix, in float64."""
+    n_columns = x.shape[1]
+    chosen = np.arange(where.start, where.stop)
+    order = np.concatenate([chosen, np.delete(np.arange(n_columns), chosen)])
+    found = np.empty((chosen.size, n_columns))
+    found[:, order] = band_by_rows(sp.csr_array(x)[:, order], chosen.size)
+    return found
+
+
 def _add_block(few: sp.csr_array, dense: Floats, total: Floats, mixed: Floats, of_dense: Floats) -> None:
     """Add the products of a block of rows, of which some columns are dense."""
     add, add_dense = compiled() or (add_products, add_dense_products)

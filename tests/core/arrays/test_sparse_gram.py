@@ -115,3 +115,11 @@ def test_parts_of_a_large_matrix_are_multiplied_as_the_whole_is(counts, monkeypa
     monkeypatch.setattr(module, "MIN_MULTIPLICATIONS", 1000 * 30**2)
     assert not by_rows(counts)
     assert by_rows(counts, 1000)
+
+
+@pytest.mark.parametrize("where", [slice(0, 7), slice(9, 13), slice(20, 30), slice(0, 30)])
+def test_some_columns_are_multiplied_with_all_columns(where, counts, monkeypatch):
+    monkeypatch.setattr(module, "MIN_MULTIPLICATIONS", 1)
+    monkeypatch.setattr(ops, "cross", None)
+    dense = counts.toarray()
+    np.testing.assert_allclose(ops.gram_band(counts, where), dense[:, where].T @ dense, rtol=1e-12)
