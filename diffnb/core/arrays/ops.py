@@ -140,7 +140,7 @@ def _count_equal(x: Matrix, *values: Floats) -> list[Ints]:
         return [np.sum([(block == own).sum(axis=0) for block in row_blocks(x)], axis=0, dtype=int) for own in values]
     column = x.indices if x.format == "csr" else x.tocoo().col
     n_zeros = x.shape[0] - np.bincount(column, minlength=x.shape[1])
-    found = []
+    found: list[Ints] = []
     for own in values:
         equal = column[x.data == (own[column] if own.any() else 0.0)]
         found.append(np.bincount(equal, minlength=x.shape[1]) + np.where(own == 0, n_zeros, 0))

@@ -83,7 +83,7 @@ def _of_stored_values(group: Matrix, reference: Matrix, n_jobs: int | None) -> M
     within = ((n - 1) * first.variance + (m - 1) * second.variance) / (n + m - 2)
     between = n * m / (n + m) * (first.mean - second.mean) ** 2 / (n + m - 1)
     scale = np.sqrt(np.where(within > 0, within, between))
-    cumulants = _inflated(*found.cumulants, (n + m) / (n + m - 1))
+    cumulants = _inflated(found.cumulants, (n + m) / (n + m - 1))
     pvals = shifted_gamma_pvalues(n * m / (n + m) * found.statistic, cumulants)
     return MarginalTests(mean, spread, FeatureTest(found.area / np.where(scale > 0, scale, 1.0), pvals))
 
@@ -246,12 +246,12 @@ def _bridge_cumulants(below: Floats, weight: Floats, inflation: float) -> Floats
         weight**3 + 3 * down * (_sum_before(weight * up) + weight * single) + 6 * down * _sum_before(weight * single),
         axis=1,
     )
-    return _inflated(mean, second, third, inflation)
+    return _inflated(np.stack([mean, second, third]), inflation)
 
 
-def _inflated(mean: Floats, second: Floats, third: Floats, inflation: float) -> Floats:
+def _inflated(sums: Floats, inflation: float) -> Floats:
     """First three cumulants from the sums over steps, and pairs and triples of them."""
-    return np.stack([inflation * mean, 2 * inflation**2 * second, 8 * inflation**3 * third])
+    return np.asarray(np.array([1.0, 2.0, 8.0])[:, None] * inflation ** np.arange(1, 4)[:, None] * sums)
 
 
 def _sum_before(x: Floats) -> Floats:
