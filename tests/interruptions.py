@@ -99,6 +99,14 @@ CALLS = {
         lambda a: dn.tl.scorecard(a, "condition"),
         lambda a: dn.tl.scorecard(a, "condition", layer="counts"),
     ),
+    "trend": (
+        lambda a: dn.tl.scorecard(a, "condition"),
+        lambda a: dn.tl.scorecard(a, "time", trend=True),
+    ),
+    "two threads": (
+        lambda a: dn.tl.disc(a, "condition", **FAST),
+        lambda a: dn.tl.disc(a, "condition", n_permutations=4, n_jobs=2, **FAST),
+    ),
     "tl.feature_diffmap": (
         lambda a: dn.tl.feature_diffmap(a, "condition", n_components=3),
         lambda a: dn.tl.feature_diffmap(a, "condition", n_components=2),
@@ -126,7 +134,7 @@ CALLS = {
         ),
         lambda a: dn.tl.enrich(a, "some", key="diverse_features", min_size=1),
     ),
-    "tl.power": (lambda a: None, lambda a: dn.tl.power(a, "condition", group_size=3)),
+    "tl.power": (lambda a: None, lambda a: dn.tl.power(a, "condition", group_size=3, n_units=[24], n_simulations=2)),
     "pp.match_depth": (lambda a: None, lambda a: dn.pp.match_depth(a, "condition")),
     "pp.time_blocks": (
         lambda a: dn.pp.time_blocks(a, "condition", length=4),
