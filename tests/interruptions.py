@@ -6,7 +6,6 @@ before a random instruction of the functions that store results and set limits o
 
 from __future__ import annotations
 
-import ctypes
 import dis
 import hashlib
 import signal
@@ -27,7 +26,7 @@ from anndata import AnnData
 import diffnb as dn
 from diffnb._anndata import adopt, light_copy, locks, locks_of
 from diffnb.core.runtime import threads
-from diffnb.panels._work import Stopped
+from diffnb.panels._work import RETRY_SECONDS, Stopped, raise_in
 
 PLACES = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp", "layers")
 #: functions that store results, and those that set limits on threads
@@ -216,8 +215,8 @@ def in_thread(work, seconds):
     thread = threading.Thread(target=run)
     thread.start()
     time.sleep(seconds)
-    if thread.is_alive():
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stopped))
+    while thread.is_alive() and not raise_in(thread, Stopped):
+        time.sleep(RETRY_SECONDS)
     thread.join()
     return raised
 
