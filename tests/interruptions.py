@@ -119,12 +119,12 @@ CALLS = {
         lambda a: dn.tl.survival(a),
     ),
     "tl.preservation": (
-        lambda a: dn.tl.preservation(_reference(), a, n_permutations=19),
-        lambda a: dn.tl.preservation(_reference(), a, n_permutations=20),
+        lambda a: dn.tl.preservation(reference(), a, n_permutations=19),
+        lambda a: dn.tl.preservation(reference(), a, n_permutations=20),
     ),
     "tl.project": (
-        lambda a: dn.tl.project(a, _reference()),
-        lambda a: dn.tl.project(a, _reference(), layer="counts"),
+        lambda a: dn.tl.project(a, reference()),
+        lambda a: dn.tl.project(a, reference(), layer="counts"),
     ),
     "tl.enrich": (
         lambda a: (
@@ -145,10 +145,12 @@ CALLS = {
 _references: list[AnnData] = []
 
 
-def _reference():
+def reference():
+    """Return data with groups of features, to be projected and looked for elsewhere."""
     if not _references:
         made = example()
-        dn.tl.disc(made, "condition", **FAST)
+        with quiet():
+            dn.tl.disc(made, "condition", **FAST)
         _references.append(made)
     return _references[0]
 

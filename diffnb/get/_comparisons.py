@@ -18,8 +18,8 @@ from ._common import entry, holds, known_group
 
 def run_params(adata: AnnData, key: str) -> Mapping[str, Any]:
     """Return the stored arguments of `tl.disc`, or of `tl.scorecard` under the same key."""
-    is_scorecard = holds(adata.uns.get(key), ScorecardKeys(key))
-    params: Mapping[str, Any] = entry(adata, ScorecardKeys(key) if is_scorecard else DiscKeys(key))["params"]
+    keys = ScorecardKeys(key)
+    params: Mapping[str, Any] = entry(adata, keys if holds(adata.uns.get(key), keys) else DiscKeys(key))["params"]
     if params.get("trend", False):
         raise ValueError(
             f"key={key!r} holds a trend, which compares no pairs of conditions. Read it with get.scorecard and"
@@ -42,7 +42,7 @@ def run_conditions(adata: AnnData, key: str) -> list[str] | None:
 def run_layer(params: Mapping[str, Any], layer: str | None) -> str | None:
     """Name the layer to read; `"X"` stands for `adata.X`."""
     chosen = params.get("layer") if layer is None else layer
-    return None if chosen == "X" else chosen
+    return None if isinstance(chosen, str) and chosen == "X" else chosen
 
 
 def as_names(given: Any) -> list[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from anndata import AnnData
@@ -60,7 +60,11 @@ def report(
     validate.tables_in_memory(adata)
     if not isinstance(path, str | Path):
         raise TypeError(f"path={path!r} must be the name of a file, got {type(path).__name__}.")
+    if not isinstance(title, str):
+        raise TypeError(f"title={title!r} must be a text, got {type(title).__name__}.")
     keys = [keys] if isinstance(keys, str) else keys
+    if keys is not None and not isinstance(keys, Iterable):
+        raise TypeError(f"keys={keys!r} must be a key of results, or a list of them.")
     found = get.results(adata)["tool"].to_dict()
     if keys is not None:
         unknown = [key for key in keys if key not in found]
