@@ -334,7 +334,9 @@ class Case:
                     at = int(rng.integers(1, self.instructions[kind] + 1))
                     with At(STORING if kind == "storing" else LIMITING, at, ERRORS[rng.integers(3)]):
                         call(adata)
-            except ERRORS as error:
+            except BaseException as error:
+                if not _is_of_interrupt(error):
+                    raise
                 raised = [type(error)]
             faults = self.faults(adata, call, counts)
         return faults, bool(raised)
@@ -358,6 +360,13 @@ class Case:
             if self.name != "pp.match_depth" and state(adata) != self.after:
                 found.append(f"the next call differs: {differences(state(adata), self.after)}")
         return found
+
+
+def _is_of_interrupt(error):
+    """Whether it is an interrupt, or what another package has made of one that it caught."""
+    while error is not None and not isinstance(error, ERRORS):
+        error = error.__context__
+    return error is not None
 
 
 @contextmanager
