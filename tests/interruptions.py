@@ -102,7 +102,7 @@ CALLS = {
         lambda a: dn.tl.scorecard(a, "condition"),
         lambda a: dn.tl.scorecard(a, "time", trend=True),
     ),
-    "two threads": (
+    "threads": (
         lambda a: dn.tl.disc(a, "condition", **FAST),
         lambda a: dn.tl.disc(a, "condition", n_permutations=4, n_jobs=2, **FAST),
     ),
