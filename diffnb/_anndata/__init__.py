@@ -13,7 +13,7 @@ from .light import adopt, light_copy
 from .locks import locks_of
 from .numbers import check_values
 from .ownership import refuse_foreign
-from .params import ToolCall, bound, replayed
+from .params import StandIn, ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
 from .series import TIME_BLOCKS, row_autocorrelation, series_of_blocks, warn_of_series, warn_of_stretches
 from .slots import Change, change_slots
@@ -28,6 +28,7 @@ __all__ = [
     "Pulled",
     "PulledAll",
     "Results",
+    "StandIn",
     "ToolCall",
     "add",
     "adopt",

@@ -136,7 +136,7 @@ def _result(adata: AnnData, tool: str, key: str, call: Call | None) -> Iterator[
 
 def _remarks(adata: AnnData, tool: str, key: str, call: Call | None) -> list[Remark]:
     if call is None:
-        text = "The call cannot be repeated from what is stored: an array or a function was given."
+        text = "The call cannot be repeated from what is stored: it was given an array, a function, sets or other data."
         return [*remarks(adata, tool, key, call), Remark("mind", text)]
     return remarks(adata, tool, key, call)
 

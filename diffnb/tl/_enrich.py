@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, bound, guarded, store
+from .._anndata import Results, StandIn, bound, guarded, store
 from .._keys import EnrichKeys
 from ..core.stats.enrichment import over_representation
 from ..core.stats.pvalues import adjusted
@@ -112,7 +112,7 @@ def _described(gene_sets: object) -> str:
     """Name the sets in the stored parameters, which cannot hold all of them."""
     if isinstance(gene_sets, str | Path):
         return str(gene_sets)
-    return f"{len(gene_sets)} sets" if isinstance(gene_sets, Mapping) else type(gene_sets).__name__
+    return StandIn(f"{len(gene_sets)} sets" if isinstance(gene_sets, Mapping) else type(gene_sets).__name__)
 
 
 def _named(background: object) -> object:
