@@ -18,6 +18,8 @@ from ..core.runtime.progress import progress_callback
 PROGRESS_SECONDS = 0.1
 #: time between two attempts to interrupt work that has not stopped
 INTERRUPT_SECONDS = 1.0
+#: time until the next attempt where another thread was just starting
+RETRY_SECONDS = 0.001
 #: idle time between two steps of low priority
 IDLE_SECONDS = 0.2
 
@@ -88,8 +90,8 @@ class Worker:
             with self._lock:
                 if not self._interruptible:
                     return
-                _raise_in(thread)
-            thread.join(INTERRUPT_SECONDS)
+                sent = raise_in(thread, Stopped)
+            thread.join(INTERRUPT_SECONDS if sent else RETRY_SECONDS)
 
     def _on_step(self, name: str, done: int, total: int) -> None:
         if self._stop_requested:
@@ -170,9 +172,17 @@ def run_in_steps(steps: Iterator[Any]) -> None:
     loop.add_callback(lambda: loop.call_later(IDLE_SECONDS, run_step))
 
 
-def _raise_in(thread: threading.Thread) -> None:
-    if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stopped))
+def raise_in(thread: threading.Thread, error: type[BaseException], /) -> bool:
+    """Raise an error in a thread, at its next instruction; return `False` if this is not possible now.
+
+    Before Python 3.12 a thread that is just starting has the number of the one that starts it. It would take the error,
+    and end before it has begun, and the other would wait for it forever. So none may be starting.
+    """
+    with threading._active_limbo_lock:  # type: ignore[attr-defined]
+        if thread.ident is None or threading._limbo:  # type: ignore[attr-defined]
+            return False
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(error))
+    return True
 
 
 def _main_loop() -> Any:

@@ -57,6 +57,24 @@ def test_stop_interrupts_work_without_a_progress_bar(worker, outcomes):
     assert outcomes[0].value is None
 
 
+def test_stop_ends_work_that_starts_threads_all_the_time(outcomes):
+    """Such a thread could take the interrupt, and the work would have waited for it forever."""
+
+    def work():
+        while True:
+            thread = threading.Thread(target=int)
+            thread.start()
+            thread.join()
+
+    for n in range(30):
+        worker = Worker(lambda *_: None, outcomes.append)
+        worker.start(work)
+        time.sleep(0.0005 * (n % 5))
+        worker.stop()
+        assert worker.wait(20), f"run {n} was not stopped"
+        assert outcomes[-1].stopped
+
+
 def test_stop_interrupts_work_that_catches_every_exception(worker, outcomes):
     def work():
         while True:
