@@ -235,14 +235,8 @@ def _source(adata: AnnData, layer: str | None) -> Any:
     there = validate.layer_names(adata)
     if layer is None:
         if adata.X is None:
-<<<<<<< HEAD
-            raise ValueError(f"adata.X is empty; name one of its layers: {validate.quoted(there)}.")
-=======
-            there = (
-                f"name one of its layers: {validate.quoted(adata.layers)}" if len(adata.layers) else "it has no layers"
-            )
-            raise ValueError(f"adata.X is empty; {there}.")
->>>>>>> main
+            named = f"name one of its layers: {validate.quoted(there)}" if there else "it has no layers"
+            raise ValueError(f"adata.X is empty; {named}.")
         return _readable(real_numbers(adata.X, "adata.X"))
     if not isinstance(layer, str) or layer not in adata.layers:
         raise ValueError(
