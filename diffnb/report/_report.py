@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from anndata import AnnData
@@ -60,7 +60,11 @@ def report(
     validate.tables_in_memory(adata)
     if not isinstance(path, str | Path):
         raise TypeError(f"path={path!r} must be the name of a file, got {type(path).__name__}.")
+    if not isinstance(title, str):
+        raise TypeError(f"title={title!r} must be a text, got {type(title).__name__}.")
     keys = [keys] if isinstance(keys, str) else keys
+    if keys is not None and not isinstance(keys, Iterable):
+        raise TypeError(f"keys={keys!r} must be a key of results, or a list of them.")
     found = get.results(adata)["tool"].to_dict()
     if keys is not None:
         unknown = [key for key in keys if key not in found]
@@ -132,7 +136,7 @@ def _result(adata: AnnData, tool: str, key: str, call: Call | None) -> Iterator[
 
 def _remarks(adata: AnnData, tool: str, key: str, call: Call | None) -> list[Remark]:
     if call is None:
-        text = "The call cannot be repeated from what is stored: an array or a function was given."
+        text = "The call cannot be repeated from what is stored: it was given an array, a function, sets or other data."
         return [*remarks(adata, tool, key, call), Remark("mind", text)]
     return remarks(adata, tool, key, call)
 

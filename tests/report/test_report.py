@@ -114,6 +114,24 @@ def test_every_method_has_a_section_with_its_tables(tmp_path):
     assert "vector_3" not in text
 
 
+def test_what_follows_a_finding_has_its_sections(tmp_path):
+    found, other = (dn.datasets.newly_connected(n_obs=100, random_state=i) for i in range(2))
+    dn.tl.disc(found, "condition", n_components=2)
+    dn.tl.enrich(found, {"late": found.var_names[150:]})
+    dn.tl.preservation(found, other, n_permutations=19)
+    dn.tl.project(other, found)
+    dn.tl.power(other, "condition", n_units=[20, 40], n_simulations=2)
+    pages = [dn.report(data, tmp_path / f"{i}.html").read_text() for i, data in enumerate((found, other))]
+    assert "<h2>Enrichment</h2>" in pages[0]
+    assert "<figcaption>Leading sets</figcaption>" in pages[0]
+    assert all(f"<h2>{name}" in pages[1] for name in ("Preservation</h2>", "Projection (projected)", "Power</h2>"))
+    assert "Groups against random sets" in pages[1]
+    assert "Cell Systems" in pages[1]
+    # neither the sets nor the reference are stored: no line pretends to repeat these calls
+    assert "dn.tl.enrich(" not in pages[0]
+    assert "dn.tl.preservation(" not in pages[1]
+
+
 def test_every_section_names_functions_that_exist():
     for section in SECTIONS.values():
         assert all(hasattr(dn.get, table.name) for table in section.tables)
