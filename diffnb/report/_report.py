@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -25,12 +25,6 @@ from ._sections import SECTIONS, Section, read_table
 CITE = "The diffnb developers. diffnb: which features, and which groups of features, make conditions differ."
 
 CITING, FURTHER = "Versions and how to cite", "Further tables"
-#: arguments that hold data of the caller, and how the call begins with them
-GIVEN = {
-    "enrich": ("gene_sets", "adata, gene_sets"),
-    "preservation": ("reference", "reference, adata"),
-    "project": ("reference", "adata, reference"),
-}
 
 
 @documented_report
@@ -77,7 +71,11 @@ def report(
     validate.tables_in_memory(adata)
     if not isinstance(path, str | Path):
         raise TypeError(f"path={path!r} must be the name of a file, got {type(path).__name__}.")
+    if not isinstance(title, str):
+        raise TypeError(f"title={title!r} must be a text, got {type(title).__name__}.")
     keys = [keys] if isinstance(keys, str) else keys
+    if keys is not None and not isinstance(keys, Iterable):
+        raise TypeError(f"keys={keys!r} must be a key of results, or a list of them.")
     found = get.results(adata)["tool"].to_dict()
     if keys is not None:
         unknown = [key for key in keys if key not in found]
@@ -124,7 +122,7 @@ def _body(adata: AnnData, title: str, tools: dict[str, str], tables: dict[str, p
         yield from _result(adata, tool, key, calls[key])
     if tables:
         yield from _tables(tables)
-    yield from _code(tools, calls)
+    yield from _code(calls)
     yield from _versions(tools)
 
 
@@ -172,7 +170,7 @@ def _result(adata: AnnData, tool: str, key: str, call: Call | None) -> Iterator[
 
 def _remarks(adata: AnnData, tool: str, key: str, call: Call | None) -> list[Remark]:
     if call is None:
-        text = "The call cannot be repeated from what is stored: an array or a function was given."
+        text = "The call cannot be repeated from what is stored: it was given an array, a function, sets or other data."
         return [*remarks(adata, tool, key, call), Remark("mind", text)]
     return remarks(adata, tool, key, call)
 
@@ -187,25 +185,14 @@ def _figures(adata: AnnData, section: Section, key: str) -> Iterator[str]:
         yield html.image(url, figure.title, f"{figure.title}, drawn by {call.line()}")
 
 
-def _code(tools: dict[str, str], calls: dict[str, Call | None]) -> Iterator[str]:
+def _code(calls: dict[str, Call | None]) -> Iterator[str]:
     yield html.section("Code")
     yield html.element("p", "These lines repeat the analysis on the same data.")
     lines = ["import anndata as ad", "import diffnb as dn", "", "adata = ad.read_h5ad(…)  # the data", ""]
     for key, call in calls.items():
-        lines.append(f"# {key!a} cannot be written as a line" if call is None else line_of(tools[key], call))
+        lines.append(f"# {key!a} cannot be written as a line" if call is None else call.line())
     yield html.code(lines)
     yield "</section>"
-
-
-def line_of(tool: str, call: Call) -> str:
-    """Write a call as a line; names stand for data that the AnnData does not hold."""
-    if tool not in GIVEN:
-        return call.line()
-    given, data = GIVEN[tool]
-    kept = {name: value for name, value in call.keywords.items() if name != given}
-    line = Call(call.name, call.positional, kept).line()
-    said = f": {call.keywords[given]}" if given in call.keywords else ""
-    return line.replace("(adata", f"({data}", 1) + f"  # {given!a} is not stored{said}"
 
 
 def _versions(tools: dict[str, str]) -> Iterator[str]:
