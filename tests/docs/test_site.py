@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 import yaml
 
@@ -59,6 +60,14 @@ RUNNABLE = [
     "howto/nifti",
     "howto/envi",
     "howto/cytoscape",
+    "howto/covariates",
+    "howto/match_depth",
+    "howto/read_groups",
+    "howto/image_change",
+    "howto/series_and_subjects",
+    "howto/dose",
+    "howto/replicate",
+    "howto/report",
     "howto/edges",
     "howto/enrichment",
     "howto/power",
@@ -70,6 +79,44 @@ RUNNABLE = [
     "explanation/dufs",
     "explanation/informed",
 ]
+
+
+def donors():
+    """Two conditions of four donors each, with a batch and a number."""
+    adata = dn.datasets.newly_connected(n_obs=80)[:, 140:].copy()
+    adata.obs["condition"] = adata.obs["condition"].cat.rename_categories({"A": "ctrl", "B": "stim"})
+    adata.obs["donor"] = [f"{c}{i % 4}" for i, c in enumerate(adata.obs["condition"])]
+    adata.obs["batch"] = np.array(["first", "second"])[np.arange(adata.n_obs) // 4 % 2]
+    adata.obs["percent_mito"] = np.random.default_rng(0).random(adata.n_obs)
+    return {"adata": adata}
+
+
+def counted_cells():
+    adata = dn.datasets.scrna(n_cells=100, n_genes=60, n_donors=4, n_mean=5, n_spread=5, module_size=10)
+    return {"adata": adata[:, adata.X.getnnz(axis=0) >= 40].copy()}
+
+
+def cubes():
+    rng = np.random.default_rng(0)
+    scene = rng.random((12, 12, 1)) + 0.1 * rng.random((12, 12, 6))
+    return {"before": scene, "after": scene + 0.01 * rng.random(scene.shape), "wavelengths": np.linspace(400, 900, 6)}
+
+
+def recordings():
+    adata = dn.datasets.nback_fmri(n_subjects=6, n_blocks=2)[:, :40].copy()
+    adata.obs = adata.obs.drop(columns="block").assign(run=adata.obs["subject"])
+    return {"adata": adata}
+
+
+#: what a reader of these pages has when their code begins
+GIVEN = {
+    "howto/covariates": donors,
+    "howto/match_depth": counted_cells,
+    "howto/read_groups": donors,
+    "howto/image_change": cubes,
+    "howto/series_and_subjects": recordings,
+    "howto/report": donors,
+}
 
 
 def groups(adata):
@@ -377,7 +424,7 @@ def blocks(page):
 @pytest.mark.parametrize("page", RUNNABLE)
 @pytest.mark.filterwarnings("ignore::UserWarning")  # pages show what a reader would see, advice included
 def test_the_code_of_a_page_runs_as_written(page, tmp_path, monkeypatch):
-    seen: dict[str, object] = {}
+    seen: dict[str, object] = GIVEN[page]() if page in GIVEN else {}
     assert blocks(page)
     monkeypatch.chdir(tmp_path)
     for code in blocks(page):
