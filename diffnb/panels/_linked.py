@@ -32,7 +32,7 @@ NO_GROUPS = (
     " them."
 )
 SEEN_BEFORE = (
-    "The group was chosen because its correlations differ: what is shown here describes it, and tests nothing anew."
+    "The group was chosen because its correlations differ: what is shown here describes it, and is no further test."
 )
 
 

@@ -129,3 +129,8 @@ def test_twenty_thousand_features_fit_into_two_hundred_kilobytes(rng):
     made.paint(pd.Series(rng.choice(["background", "A1"], n), name="group"))
     assert len(made.points) + len(str(made.labels)) < 200_000
     assert len(made.codes) + len(made.colors) + len(str(made.legend)) < 200_000
+
+
+def test_a_text_without_letters_is_the_background(plane):
+    plane.paint(pd.Series(["DiSC"] * 40 + [""] * 60, name="found_by"))
+    assert [(item["label"], item["count"]) for item in plane.legend["items"]] == [("DiSC", 40), ("background", 60)]

@@ -106,8 +106,25 @@ def test_progress_is_reported_by_another_thread(worker, steps):
     worker.start(work)
     worker.wait(20)
     assert steps
-    assert all(name == "steps" and total == 6 for name, _, total in steps)
-    assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
+    assert all(name == "steps" and total == 6 for name, _, total, _ in steps)
+    assert [done for _, done, *_ in steps] == sorted(done for _, done, *_ in steps)
+
+
+def test_what_was_found_so_far_is_reported_until_the_next_step(worker, steps):
+    def work():
+        for name in ("permutations", "bootstraps"):
+            with bar(total=2, desc=name) as made:
+                if name == "permutations":
+                    made.set_postfix_str("p so far 0.5")
+                made.update()
+                until = time.monotonic() + 20
+                while name not in [step[0] for step in steps] and time.monotonic() < until:
+                    time.sleep(0.05)
+
+    worker.start(work)
+    worker.wait(20)
+    found = {name: so_far for name, _, _, so_far in steps}
+    assert found == {"permutations": "p so far 0.5", "bootstraps": ""}
 
 
 def test_a_second_run_is_refused_while_one_is_in_progress(worker):

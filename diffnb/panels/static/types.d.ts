@@ -58,6 +58,7 @@ export interface StatusTraits {
   step: string;
   done: number;
   total: number;
+  so_far: string;
   mark: string;
   tooltips: Readonly<Record<string, string>>;
   dark: boolean;
