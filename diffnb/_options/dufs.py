@@ -9,6 +9,8 @@ from ..core.dufs import BANDWIDTHS, GATES, MAX_POWER, OPTIMIZERS, DufsOptions, G
 
 #: features that are selected at least, as a number and as a share of all
 MIN_SELECTED_FEATURES, MIN_SELECTED_SHARE = 2, 0.01
+#: steps and learning rate of `"auto"`: with the moments of gates, with drawn gates, and with the authors' optimizer
+EXACT_TRAINING, DRAWN_TRAINING, SGD_TRAINING = (200, 0.05), (1000, 0.01), (5000, 1.0)
 #: observations × observations arrays of a step: products, distances, the walk, its powers and gradients
 N_ARRAYS_PER_BATCH = 8
 
@@ -44,8 +46,8 @@ def dufs_options(given: Any, n_obs: int, n_features: int) -> DufsOptions:
             leave_one_out=given.leave_one_out,
         ),
         standardize=given.standardize,
-        n_steps=validate.repeats("n_steps", given.n_steps, at_least=1),
-        learning_rate=validate.positive("learning_rate", given.learning_rate),
+        n_steps=_n_steps(given),
+        learning_rate=_learning_rate(given),
         optimizer=given.optimizer,
         batch_size=batch,
         n_restarts=validate.repeats("n_restarts", given.n_restarts, at_least=1),
@@ -64,6 +66,27 @@ def _penalty(penalty: object, n_features: int | None) -> float | Literal["warm"]
             raise ValueError("penalty='warm' finds the penalty for a number of features: give n_features.")
         return "warm"
     return validate.positive("penalty", penalty, zero=True)
+
+
+def _n_steps(given: Any) -> int:
+    if isinstance(given.n_steps, str):
+        validate.choice("n_steps", given.n_steps, (validate.AUTO,))
+        return _auto_training(given)[0]
+    return validate.repeats("n_steps", given.n_steps, at_least=1)
+
+
+def _learning_rate(given: Any) -> float:
+    if isinstance(given.learning_rate, str):
+        validate.choice("learning_rate", given.learning_rate, (validate.AUTO,))
+        return _auto_training(given)[1]
+    return validate.positive("learning_rate", given.learning_rate)
+
+
+def _auto_training(given: Any) -> tuple[int, float]:
+    """Return the number of steps and their size: drawn gates need many short steps, which average the draws."""
+    if given.optimizer == "sgd":
+        return SGD_TRAINING
+    return EXACT_TRAINING if given.gates == "deterministic" else DRAWN_TRAINING
 
 
 def _batch(batch_size: object, n: int) -> int:

@@ -68,7 +68,7 @@ class DufsPanel(MethodPanel):
             number_field("scale", 5.0),
             dropdown("bandwidth", ["median", "max", "local"]),
             integer_field("power", 2, at_least=1, at_most=3),
-            integer_field("n_steps", 200, at_least=1),
+            integer_or_auto("n_steps"),
             integer_field("n_restarts", 1, at_least=1),
             integer_field("random_state", 0, label="seed"),
             also("dn.tl.laplacian_score", label="also compute the Laplacian score"),

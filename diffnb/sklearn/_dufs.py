@@ -47,9 +47,9 @@ class DUFS(SelectorMixin, Estimator):
     power
         Steps of the random walk, 1 to 3.
     n_steps
-        Training steps at most.
+        Training steps at most; `"auto"`: 200, or more with drawn gates or `"sgd"`.
     learning_rate
-        How far a gate moves in a step.
+        How far a gate moves in a step; `"auto"`: .05, .01 with drawn gates, 1 with `"sgd"`.
     optimizer
         `"normalized"`, `"adam"` or `"sgd"`.
     early_stopping
@@ -98,8 +98,8 @@ class DUFS(SelectorMixin, Estimator):
         bandwidth: Literal["median", "max", "local"] = "median",
         leave_one_out: bool = True,
         power: int = 2,
-        n_steps: int = 200,
-        learning_rate: float = 0.05,
+        n_steps: int | Literal["auto"] = "auto",
+        learning_rate: float | Literal["auto"] = "auto",
         optimizer: Literal["normalized", "adam", "sgd"] = "normalized",
         early_stopping: bool = True,
         batch_size: int | Literal["auto"] = "auto",

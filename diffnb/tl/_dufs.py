@@ -49,8 +49,8 @@ def dufs(
     bandwidth: Literal["median", "max", "local"] = "median",
     leave_one_out: bool = True,
     power: int = 2,
-    n_steps: int = 200,
-    learning_rate: float = 0.05,
+    n_steps: int | Literal["auto"] = "auto",
+    learning_rate: float | Literal["auto"] = "auto",
     optimizer: Literal["normalized", "adam", "sgd"] = "normalized",
     early_stopping: bool = True,
     batch_size: int | Literal["auto"] = "auto",
@@ -94,7 +94,8 @@ def dufs(
     adapt_scale
         Where all gates close, or all open, train again with a narrower kernel (.8 or .5 of its scale): among many
         nuisance features all observations are about equally far apart, and a wide kernel does not resolve their
-        structure. For `penalty=None` only.
+        structure. For `penalty=None` only, where `optimizer="adam"` starts with twice the scale, and `power=1` with
+        a training with two steps of the walk, whose loss has fewer local optima.
     bandwidth
         Which of the distances: the `"median"` over observations (the authors' code), their `"max"` (the
         supplement), or one for each observation (`"local"`), of which pairs take the geometric mean.
@@ -103,12 +104,13 @@ def dufs(
     power
         Steps t of the random walk, 1 to 3.
     n_steps
-        Training steps at most.
+        Training steps at most. `"auto"`: 200; 1,000 with drawn gates, 5,000 with `optimizer="sgd"`.
     learning_rate
-        With `optimizer="normalized"`, how far the gate with the largest gradient moves in a step.
+        With `optimizer="normalized"`, how far the gate with the largest gradient moves in a step. `"auto"`: .05; .01
+        with drawn gates, whose draws are averaged over many short steps; 1 with `optimizer="sgd"`, as the authors do.
     optimizer
         `"normalized"`: momentum, in units of the largest gradient so far; `"adam"`; `"sgd"`: the plain
-        gradient, as the authors do (with `learning_rate=1` and thousands of steps).
+        gradient, as the authors do.
     early_stopping
         Stop when the mean loss of 20 steps is hardly better than that of the 20 before.
     batch_size

@@ -24,6 +24,48 @@ def test_both_moons_are_found_among_nuisance_features(n_nuisance, seed):
     assert adata.var_names[adata.var["dufs"]].tolist() == ["moon_x", "moon_y"]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{"gates": "per_sample"}, {"gates": "per_feature"}, {"optimizer": "adam"}, {"power": 1}, {"power": 3}],
+    ids=lambda options: "-".join(map(str, *options.items())),
+)
+def test_both_moons_come_first_with_every_kind_of_training(options):
+    first = 0
+    for seed in range(21, 24):
+        adata = dn.datasets.two_moons(10, random_state=seed)
+        dn.tl.dufs(adata, random_state=seed, **options)
+        first += set(dn.get.dufs(adata).index[:2]) == {"moon_x", "moon_y"}
+    assert first >= 2
+
+
+@pytest.mark.parametrize(
+    ("options", "steps", "rate"),
+    [
+        ({}, 200, 0.05),
+        ({"gates": "per_feature"}, 1000, 0.01),
+        ({"gates": "per_sample", "n_steps": 7}, 7, 0.01),
+        ({"optimizer": "sgd", "learning_rate": 2}, 5000, 2.0),
+    ],
+)
+def test_drawn_gates_are_trained_in_more_and_shorter_steps(moons, monkeypatch, options, steps, rate):
+    class Seen(Exception):
+        pass
+
+    def fit(matrix, options, **_):
+        assert (options.n_steps, options.learning_rate) == (steps, rate)
+        raise Seen
+
+    monkeypatch.setattr(_dufs, "fit_dufs", fit)
+    with pytest.raises(Seen):
+        dn.tl.dufs(moons, **options)
+
+
+@pytest.mark.parametrize("name", ["n_steps", "learning_rate"])
+def test_a_word_other_than_auto_is_refused(moons, name):
+    with pytest.raises(ValueError, match=f"{name}='many' .*'auto'"):
+        dn.tl.dufs(moons, **{name: "many"})
+
+
 def test_results_have_their_places(moons):
     assert dn.tl.dufs(moons, n_features=3, **QUICK) is None
     assert moons.var["dufs"].dtype == bool

@@ -27,12 +27,15 @@ WARM_START_PENALTIES = (0.01, 0.1, 1.0, 10.0)
 START_SD, RESTART_SD = 0.0, 0.1
 #: factors by which the kernel is narrowed where all gates close, or all open, before training starts again
 SCALE_FACTOR_IF_CLOSED, SCALE_FACTOR_IF_OPEN = 0.8, 0.5
+#: Adam moves all gates alike at first, and needs a kernel in which nuisance features close: it starts with a wider one
+ADAM_SCALE_FACTOR = 2.0
 #: the narrowest kernel tried, as a share of the scale asked for
 MIN_SCALE_SHARE = 0.002
 #: gates have all opened when at least this share is open, and the median µ is above this
 MIN_OPEN_SHARE, MIN_OPEN_MEDIAN = 0.98, 0.5
-#: steps whose losses are averaged to see whether training still improves; more where losses are noisy
-WINDOW_STEPS, NOISY_WINDOW_STEPS = 20, 60
+#: steps whose losses are averaged to see whether training still improves; more where batches make losses noisy, and
+#: still more where gates are drawn, whose short steps improve little in 60
+WINDOW_STEPS, BATCH_WINDOW_STEPS, DRAWN_WINDOW_STEPS = 20, 60, 200
 #: relative improvement from one window to the next below which training has converged
 MIN_IMPROVEMENT = 1e-3
 
@@ -170,6 +173,8 @@ def _nothing() -> None:
 
 def _expected_steps(options: DufsOptions) -> int:
     trainings = len(WARM_START_PENALTIES) + 1 if options.penalty == "warm" else 1
+    if options.penalty is None and options.adapt_scale and options.graph.power == 1:
+        trainings = 2
     return options.n_steps * options.n_restarts * trainings
 
 
@@ -205,7 +210,10 @@ def _train_adapting(
     Among many features all observations are about equally far apart: a wide kernel sees no structure, and gates
     are driven only by how often a walk returns to where it began, the same for all of them.
     """
-    graph = options.graph
+    if options.graph.power == 1:
+        return _train_after_two_steps(data, options, start, mu, after_step)
+    wider = ADAM_SCALE_FACTOR if options.optimizer == "adam" else 1.0
+    graph = replace(options.graph, scale=wider * options.graph.scale)
     while graph.scale >= MIN_SCALE_SHARE * options.graph.scale:
         found = _train(data, replace(options, graph=graph), start, mu, after_step, stop_when_open=True)
         if (found.mu > 0).any() and not _all_open(found.mu):
@@ -214,6 +222,21 @@ def _train_adapting(
         graph = replace(graph, scale=factor * graph.scale)
     # no kernel distinguishes the features: they are all alike, and the result is that of the kernel asked for
     return _train(data, options, start, mu, after_step)
+
+
+def _train_after_two_steps(
+    data: Batches, options: DufsOptions, start: _Start, mu: Floats, after_step: StepCallback
+) -> _Training:
+    """Train with t = 2 first, and continue with t = 1.
+
+    After one step of the walk any two features are about as smooth on their own graph as two that carry a structure,
+    and training from half-open gates ends in one of many local optima.
+    """
+    twice = replace(options, graph=replace(options.graph, power=2))
+    first = _train_adapting(data, twice, start, mu, after_step)
+    once = replace(options, graph=replace(options.graph, scale=first.scale))
+    found = _train(data, once, start, first.mu, after_step)
+    return replace(found, course=np.concatenate([first.course, found.course]))
 
 
 def _all_open(mu: Floats) -> bool:
@@ -256,8 +279,7 @@ def _train(
 ) -> _Training:
     batches, noise = data.endless(start.batches()), start.noise()
     step_of = GradientSteps(options.optimizer, options.learning_rate, len(mu))
-    exact = data.whole is not None and options.gates == "deterministic"
-    window = WINDOW_STEPS if exact else NOISY_WINDOW_STEPS
+    window = _window(data, options)
     course: list[tuple[float, float, float]] = []
     for _ in range(options.n_steps):
         batch = next(batches)
@@ -271,6 +293,12 @@ def _train(
         if options.early_stopping and _converged([loss for loss, *_ in course], window):
             break
     return _Training(mu, np.array(course), options.graph.scale, penalty)
+
+
+def _window(data: Batches, options: DufsOptions) -> int:
+    if options.gates != "deterministic":
+        return DRAWN_WINDOW_STEPS
+    return BATCH_WINDOW_STEPS if data.whole is None else WINDOW_STEPS
 
 
 def _drawn_noise(gates: Gates, batch: Floats, rng: np.random.Generator) -> Floats | None:
