@@ -8,6 +8,7 @@ from ._disc_evidence import disc_evidence
 from ._disc_features import disc_features
 from ._disc_groups import disc_groups
 from ._disc_replication import disc_replication
+from ._disc_trend import disc_trend
 from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
 from ._edges import edges
 from ._effects import effects
@@ -49,6 +50,7 @@ __all__ = [
     "disc_groups",
     "disc_replication",
     "disc_significance",
+    "disc_trend",
     "diverse_features",
     "dufs",
     "dufs_summary",

@@ -258,6 +258,8 @@ def _draw_features(ax: Axes, layout: _Layout, colors: dict[str, str], n_labels: 
 def _colors(adata: AnnData, layout: _Layout, key: str) -> dict[str, str]:
     """Colour of each group that is drawn, as in all other figures of these results."""
     names = sorted(set(layout.groups), key=lambda name: (name == BACKGROUND_GROUP, name))
+    if names == [BACKGROUND_GROUP]:  # results of the scorecard have no groups
+        return {BACKGROUND_GROUP: BACKGROUND_COLOR}
     known = group_colors(adata, key)
     return {name: known[name] for name in names} if set(names) <= set(known) else colors_of(names)
 

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import TIME_BLOCKS, Change, all_rows, change_slots, guarded, row_autocorrelation
+from .._anndata import TIME_BLOCKS, Change, all_rows, change_slots, check_values, guarded, row_autocorrelation
 
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Strings: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
@@ -89,7 +89,10 @@ def time_blocks(
     names = _series_names(adata, groupby, sample_key)
     codes, levels = pd.factorize(names, sort=True)
     series = [np.flatnonzero(codes == code) for code in range(len(levels))]
+    if adata.n_vars == 0:
+        raise ValueError("adata has no features (adata.n_vars is 0), of which a correlation in time could be taken.")
     source = all_rows(adata, layer)
+    check_values(source, np.asarray(adata.var_names), "adata.X" if layer is None else f"layer={layer!r}")
     found = row_autocorrelation([source[rows] for rows in series])
     per_block = _length(length, found.time)
     blocks = np.empty(adata.n_obs, dtype=object)
