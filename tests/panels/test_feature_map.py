@@ -131,6 +131,6 @@ def test_twenty_thousand_features_fit_into_two_hundred_kilobytes(rng):
     assert len(made.codes) + len(made.colors) + len(str(made.legend)) < 200_000
 
 
-def test_a_text_without_letters_is_the_background(plane):
-    plane.paint(pd.Series(["DiSC"] * 40 + [""] * 60, name="found_by"))
-    assert [(item["label"], item["count"]) for item in plane.legend["items"]] == [("DiSC", 40), ("background", 60)]
+def test_a_feature_of_no_group_is_background_also_where_its_group_is_an_empty_text(plane):
+    plane.paint(pd.Series(["A1"] * 30 + [""] * 70, name="found_by"))
+    assert [item["label"] for item in plane.legend["items"]] == ["A1", "background"]
