@@ -232,17 +232,16 @@ def _sample_codes(adata: AnnData, sample_key: str | None) -> tuple[Ints | None, 
 
 
 def _source(adata: AnnData, layer: str | None) -> Any:
+    there = validate.layer_names(adata)
     if layer is None:
         if adata.X is None:
-            there = (
-                f"name one of its layers: {validate.quoted(adata.layers)}" if len(adata.layers) else "it has no layers"
-            )
-            raise ValueError(f"adata.X is empty; {there}.")
+            named = f"name one of its layers: {validate.quoted(there)}" if there else "it has no layers"
+            raise ValueError(f"adata.X is empty; {named}.")
         return _readable(real_numbers(adata.X, "adata.X"))
     if not isinstance(layer, str) or layer not in adata.layers:
         raise ValueError(
-            f"layer={layer!r} is not a layer of adata ({validate.quoted(adata.layers) or 'it has none'})."
-            f"{validate.nearest(layer, adata.layers)}"
+            f"layer={layer!r} is not a layer of adata ({validate.quoted(there) or 'it has none'})."
+            f"{validate.nearest(layer, there)}"
         )
     return _readable(real_numbers(adata.layers[layer], f"layer={layer!r}"))
 
