@@ -24,6 +24,7 @@ FIGURES = {
     "04_mnist": 1,
     "05_patients": 0,
     "06_large": 1,
+    "07_paper": 2,
 }
 SIZE = (360, 220)
 

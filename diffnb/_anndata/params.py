@@ -15,8 +15,14 @@ import numpy as np
 from anndata import AnnData
 
 #: arguments that are not kept: the data, whether to work on a copy of it, and a permission that holds once
-NOT_KEPT = ("adata", "overwrite", "copy")
+NOT_KEPT = ("adata", "query", "overwrite", "copy")
 _MAPPING = ("mapping_keys", "mapping_values")
+
+
+class StandIn(str):
+    """Tells what an argument was that is not kept itself: other data, a collection of sets."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +46,14 @@ class ToolCall:
         return {
             "tool": self.tool,
             "arguments": names(self.arguments),
-            "functions": names(name for name, value in self.arguments.items() if callable(value)),
+            "functions": names(name for name, value in self.arguments.items() if _is_lost(value)),
         }
 
 
 def bound(tool: Callable[..., Any], arguments: Mapping[str, Any], /, **extra: Any) -> ToolCall:
     """Keep the arguments of a call; `arguments` are the `locals()` of the tool, defaults included."""
     given = [name for name in inspect.signature(tool).parameters if name not in NOT_KEPT]
-    kept = [name for name in given if not isinstance(arguments[name], AnnData)]  # of tools that take two
-    values = {name: arguments[name] for name in kept}
+    values = {name: _kept(arguments[name]) for name in given}
     return ToolCall(tool.__name__, values, extra, overwrite=bool(arguments.get("overwrite")))
 
 
@@ -64,7 +69,18 @@ def names(values: Iterable[Any]) -> Any:
     return np.array([str(value) for value in values], dtype=object)
 
 
+def _kept(value: Any) -> Any:
+    """Describe other data, such as the reference of a tool that takes two."""
+    return StandIn(f"AnnData of {value.n_obs} × {value.n_vars}") if isinstance(value, AnnData) else value
+
+
+def _is_lost(value: Any) -> bool:
+    return callable(value) or isinstance(value, StandIn)
+
+
 def _encoded(value: Any) -> Any:
+    if isinstance(value, StandIn):
+        return str(value)
     if callable(value):
         return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
     if isinstance(value, Mapping):

@@ -8,6 +8,7 @@ from ._disc_evidence import disc_evidence
 from ._disc_features import disc_features
 from ._disc_groups import disc_groups
 from ._disc_replication import disc_replication
+from ._disc_trend import disc_trend
 from ._dufs import diverse_features, dufs, dufs_summary, dufs_training, laplacian_score
 from ._edges import edges
 from ._effects import effects
@@ -15,6 +16,7 @@ from ._enrich import enrich
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
 from ._graph import disc_graph
+from ._group_views import group_correlations, group_features, group_scores
 from ._informed import (
     informed_clusters,
     informed_covariance,
@@ -49,6 +51,7 @@ __all__ = [
     "disc_groups",
     "disc_replication",
     "disc_significance",
+    "disc_trend",
     "diverse_features",
     "dufs",
     "dufs_summary",
@@ -61,6 +64,9 @@ __all__ = [
     "gene_sets",
     "gmt",
     "graphml",
+    "group_correlations",
+    "group_features",
+    "group_scores",
     "informed_clusters",
     "informed_covariance",
     "informed_distances",

@@ -27,8 +27,9 @@ def results(adata: AnnData) -> pd.DataFrame:
     Returns
     -------
     One row per result. Index: `key`, the `key_added` of the call. Columns: `tool`, the function of `dn.tl` that was
-    called; `replayable`, whether its parameters are all there: a function, such as a `kernel`, is kept by its
-    name only; and `changed`, what of the data has changed since, an empty text if nothing has.
+    called; `replayable`, whether its parameters are all there: of a function, such as a `kernel`, of other data and
+    of a dictionary of sets only a description is kept; and `changed`, what of the data has changed since, an empty
+    text if nothing has.
 
     Examples
     --------
@@ -65,8 +66,8 @@ def params(adata: AnnData, *, key: str) -> dict[str, Any]:
     Returns
     -------
     All arguments by name, those with their default value included, without `adata`, `overwrite` and `copy`:
-    `dn.tl.disc(adata, **params)` makes the same call again. A function, such as a `kernel`, is kept by its name
-    only, with a warning: replace it by the function itself.
+    `dn.tl.disc(adata, **params)` makes the same call again. Of a function, such as a `kernel`, of other data and of a
+    dictionary of sets only a description is kept, with a warning: replace it by what was given.
 
     Examples
     --------
@@ -88,7 +89,7 @@ def params(adata: AnnData, *, key: str) -> dict[str, Any]:
             raise KeyError(f"the call under key={key!r} is incomplete: {part} is missing (removed by hand).")
     for name in np.atleast_1d(entry["call"]["functions"]):
         log.warn(
-            f"params[{str(name)!r}] is the name of a function, {str(entry['params'][name])!r};"
-            " replace it by the function itself to make the same call again."
+            f"params[{str(name)!r}] only describes what was given, {str(entry['params'][name])!r};"
+            " replace it by that to make the same call again."
         )
     return replayed(entry)

@@ -62,7 +62,7 @@ def trend(
     names = [chosen] if isinstance(chosen, str) else [str(name) for name in chosen]
     params = entry(adata, ScorecardKeys(key))["params"]
     if not params.get("trend", False):
-        raise ValueError(f"key={key!r} holds no trend; call tl.scorecard(adata, groupby, trend=True) first.")
+        raise ValueError(f"key={key!r} holds no trend; run dn.tl.scorecard(adata, groupby, trend=True) first.")
     unknown = [name for name in names if name not in adata.var_names]
     if unknown:
         hint = validate.nearest(unknown[0], adata.var_names)
@@ -89,19 +89,21 @@ def trend(
     return table[["feature", "level", "dose", "n_units", "mean", "mean_low", "mean_high", "spread"]]
 
 
-def dose_column(adata: AnnData, groupby: str, groups: Sequence[object] | None) -> Floats:
+def dose_column(
+    adata: AnnData, groupby: str, groups: Sequence[object] | None, /, *, argument: str = "groupby"
+) -> Floats:
     """Read a column of `obs` as a dose, missing values (and levels not in `groups`) as NaN."""
-    column = validate.obs_column(adata, "groupby", groupby)
-    values = _numbers(column, groupby)
+    column = validate.obs_column(adata, argument, groupby)
+    values = _numbers(column, groupby, argument)
     if np.isinf(values).any():
-        raise ValueError(f"groupby={groupby!r} has infinite values; replace them first.")
+        raise ValueError(f"{argument}={groupby!r} has infinite values; replace them first.")
     if groups is not None:
         chosen = validate.chosen_groups(validate.conditions(adata, groupby), groupby, groups)
         values[~validate.conditions(adata, groupby).isin(chosen)] = np.nan
     return values
 
 
-def _numbers(column: pd.Series[Any], groupby: str) -> Floats:
+def _numbers(column: pd.Series[Any], groupby: str, argument: str) -> Floats:
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return np.array(column.to_numpy(dtype=float, na_value=np.nan))
     levels = column.cat if isinstance(column.dtype, pd.CategoricalDtype) else pd.Categorical(column)
@@ -113,7 +115,7 @@ def _numbers(column: pd.Series[Any], groupby: str) -> Floats:
         places = np.arange(len(read), dtype=float)
     else:
         raise ValueError(
-            f"groupby={groupby!r} holds names without an order ({validate.quoted(levels.categories)}); a trend needs"
+            f"{argument}={groupby!r} holds names without an order ({validate.quoted(levels.categories)}); a trend needs"
             f" numbers, or an order: adata.obs[{groupby!r}] = pd.Categorical(adata.obs[{groupby!r}],"
             " categories=[…, from low to high], ordered=True)."
         )

@@ -17,6 +17,10 @@ DISC = "Sristi, Mishne & Jaffe. DiSC: Differential Spectral Clustering of Featur
 PDA = "Mueller & Jaakkola. Principal Differences Analysis. NeurIPS 2015."
 DUFS = "Lindenbaum et al. Differentiable Unsupervised Feature Selection based on a Gated Laplacian. NeurIPS 2021."
 INFORMED = "Lahav, Talmon & Kluger. Mahalanobis Distance Informed by Clustering. Information and Inference, 2019."
+PRESERVATION = (
+    "Ritchie et al. A Scalable Permutation Approach Reveals Replication and Preservation Patterns of Network Modules in"
+    " Large Datasets. Cell Systems 3, 2016 (NetRep)."
+)
 LAPLACIAN = "He, Cai & Niyogi. Laplacian Score for Feature Selection. NeurIPS 2005."
 
 
@@ -102,6 +106,30 @@ SECTIONS = {
         ),
         (Figure("Singular values and permutations", "disc_significance"), Figure("Groups", "disc_groups")),
         DISC,
+    ),
+    "enrich": Section(
+        "Enrichment",
+        "Which named sets hold more of the features that were found than chance would have it?",
+        (Table("Sets", "enrich"),),
+        (Figure("Leading sets", "enrich"),),
+    ),
+    "preservation": Section(
+        "Preservation",
+        "Are the groups that were found in a reference connected in these data?",
+        (Table("Groups", "preservation"),),
+        (Figure("Groups against random sets", "preservation"),),
+        PRESERVATION,
+    ),
+    "project": Section(
+        "Projection",
+        "How much of what was found in a reference do the features of these data hold?",
+        (Table("Projections", "projection"),),
+    ),
+    "power": Section(
+        "Power",
+        "How many units does a group of connected features need to be found?",
+        (Table("Sizes", "power"),),
+        (Figure("Power", "power"),),
     ),
     "sparda": Section("SPARDA", "Along which few features do two conditions differ most?", *_SPARDA, PDA),
     "pda": Section("PDA", "Along which direction do two conditions differ most?", *_SPARDA, PDA),

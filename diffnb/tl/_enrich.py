@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, bound, guarded, store
+from .._anndata import Results, StandIn, bound, guarded, store
 from .._keys import EnrichKeys
 from ..core.stats.enrichment import over_representation
 from ..core.stats.pvalues import adjusted
@@ -112,7 +112,7 @@ def _described(gene_sets: object) -> str:
     """Name the sets in the stored parameters, which cannot hold all of them."""
     if isinstance(gene_sets, str | Path):
         return str(gene_sets)
-    return f"{len(gene_sets)} sets" if isinstance(gene_sets, Mapping) else type(gene_sets).__name__
+    return StandIn(f"{len(gene_sets)} sets" if isinstance(gene_sets, Mapping) else type(gene_sets).__name__)
 
 
 def _named(background: object) -> object:
@@ -124,6 +124,10 @@ def _background(adata: AnnData, background: object, tested: Bools) -> Bools:
         validate.choice("background", background, ("tested", "all"))
         return tested if background == "tested" else np.ones(adata.n_vars, dtype=bool)
     given = np.asarray(background)
+    if given.ndim != 1:
+        raise TypeError(
+            f"background={background!r} must be 'tested', 'all', the names of features, or booleans, one per feature."
+        )
     if given.dtype == bool:
         if given.shape != (adata.n_vars,):
             raise ValueError(f"background has shape {given.shape}, but adata has {adata.n_vars} features.")

@@ -31,7 +31,7 @@ def test_data_without_results_has_none(adata):
 def test_a_function_is_kept_by_name_and_marked(adata):
     dn.tl.disc(adata, "condition", kernel=cauchy, **QUICK)
     assert not dn.get.results(adata).loc["disc", "replayable"]
-    with pytest.warns(UserWarning, match=r"params\['kernel'\] is the name of a function, '.*test_results.cauchy'"):
+    with pytest.warns(UserWarning, match=r"params\['kernel'\] only describes what was given, '.*test_results.cauchy'"):
         params = dn.get.params(adata, key="disc")
     expected = adata.uns["disc"]["sigma"]
     dn.tl.disc(adata, **{**params, "kernel": cauchy})
@@ -57,3 +57,17 @@ def test_a_copied_entry_is_no_result(adata):
     dn.tl.scorecard(adata, "condition")
     adata.uns["kept"] = adata.uns["scorecard"]
     assert dn.get.results(adata).index.tolist() == ["scorecard"]
+
+
+def test_calls_that_were_given_sets_or_other_data_say_that_they_cannot_be_repeated():
+    adata, other = (dn.datasets.newly_connected(n_obs=60, random_state=i) for i in range(2))
+    dn.tl.disc(adata, "condition", n_components=2)
+    dn.tl.enrich(adata, {"late": adata.var_names[150:]})
+    dn.tl.project(other, adata)
+    assert dn.get.results(adata)["replayable"].to_dict() == {"disc": True, "enrich": False}
+    with pytest.warns(UserWarning, match=r"\['reference'\] only describes what was given, 'AnnData of 120 × 250'"):
+        given = dn.get.params(other, key="projected")
+    given["reference"] = adata
+    before = other.obsm["X_projected"].copy()
+    dn.tl.project(other, **given)
+    assert (other.obsm["X_projected"] == before).all()

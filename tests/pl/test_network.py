@@ -30,6 +30,14 @@ def test_every_pair_is_an_edge_of_each_panel(toy, edges):
     assert figure.axes[2].get_title() == "B − A: 120 pairs differ"
 
 
+def test_pairs_that_differ_after_the_scorecard_are_drawn_without_groups(toy):
+    adata = toy.copy()
+    dn.tl.scorecard(adata, "condition")
+    figure = dn.pl.network(adata, max_edges=40, key="scorecard")
+    assert [n_edges(ax) for ax in figure.axes] == [40, 40, 40]
+    assert "feature" in [text.get_text() for text in figure.legends[0].get_texts()]
+
+
 def test_features_have_the_same_places_in_all_panels(toy, edges):
     figure = dn.pl.network(toy, edges=edges)
     places = [

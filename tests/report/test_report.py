@@ -57,7 +57,7 @@ def test_the_page_fetches_nothing_and_runs_its_own_script_only(toy, tmp_path):
     dn.tl.scorecard(toy, "condition")
     text = dn.report(toy, tmp_path / "report.html").read_text()
     assert "default-src &#x27;none&#x27;" in text
-    assert not re.search(r'(src|href)="(?!data:)', text)
+    assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert "@import" not in text
     assert text.count("<script>") == 1
 
@@ -98,6 +98,33 @@ def test_five_thousand_features_take_less_than_five_megabytes(tmp_path):
     assert dn.report(data, tmp_path / "report.html").stat().st_size < 5e6
 
 
+def test_the_list_of_contents_leads_to_every_section(toy, tmp_path):
+    dn.tl.scorecard(toy, "condition", key_added="first")
+    text = dn.report(toy, tmp_path / "report.html", tables={"Mine": pd.DataFrame({"a": [1]})}).read_text()
+    linked = re.findall(r'<a href="#([^"]+)">', text)
+    assert linked == re.findall(r'<section id="([^"]+)">', text)
+    assert [name.rsplit("-", 1)[0] for name in linked] == [
+        "data",
+        "scorecard-first",
+        "further-tables",
+        "code",
+        "versions-and-how-to-cite",
+    ]
+
+
+def test_further_tables_are_shown_and_must_be_tables(toy, tmp_path):
+    dn.tl.disc(toy, "condition", n_components=2, n_clusters=2)
+    pairs = dn.get.edges(toy, max_edges=5)
+    del toy.uns["disc"]
+    text = dn.report(toy, tmp_path / "report.html", tables={"Pairs <that> differ": pairs}).read_text()
+    assert "<h4>Pairs &lt;that&gt; differ</h4>" in text
+    assert 'data-file="Pairs_that_differ.csv"' in text
+    (table,) = re.findall(r'<script type="application/json">(.*?)</script>', text)
+    assert len(json.loads(table)["cells"][0]) == len(pairs) == 5
+    with pytest.raises(TypeError, match=r"tables\['a'\] is list; give a pandas DataFrame"):
+        dn.report(toy, tmp_path / "report.html", tables={"a": [1]})
+
+
 @pytest.mark.slow
 def test_every_method_has_a_section_with_its_tables(tmp_path):
     data = dn.datasets.nuisance_factor(n_obs=40, n_features=40)
@@ -112,6 +139,24 @@ def test_every_method_has_a_section_with_its_tables(tmp_path):
         assert SECTIONS[tool].paper in text.replace("&amp;", "&")
     assert "Tested against" in text
     assert "vector_3" not in text
+
+
+def test_what_follows_a_finding_has_its_sections(tmp_path):
+    found, other = (dn.datasets.newly_connected(n_obs=100, random_state=i) for i in range(2))
+    dn.tl.disc(found, "condition", n_components=2)
+    dn.tl.enrich(found, {"late": found.var_names[150:]})
+    dn.tl.preservation(found, other, n_permutations=19)
+    dn.tl.project(other, found)
+    dn.tl.power(other, "condition", n_units=[20, 40], n_simulations=2)
+    pages = [dn.report(data, tmp_path / f"{i}.html").read_text() for i, data in enumerate((found, other))]
+    assert "<h2>Enrichment</h2>" in pages[0]
+    assert "<figcaption>Leading sets</figcaption>" in pages[0]
+    assert all(f"<h2>{name}" in pages[1] for name in ("Preservation</h2>", "Projection (projected)", "Power</h2>"))
+    assert "Groups against random sets" in pages[1]
+    assert "Cell Systems" in pages[1]
+    # neither the sets nor the reference are stored: no line pretends to repeat these calls
+    assert "dn.tl.enrich(" not in pages[0]
+    assert "dn.tl.preservation(" not in pages[1]
 
 
 def test_every_section_names_functions_that_exist():

@@ -5,6 +5,7 @@ from .card import ALPHA, KINDS, NONE, ScorecardFit, ScorecardSettings, fit_score
 from .connectivity import MIN_OBS_FOR_CONNECTIVITY, connectivity_test
 from .edges import CLASSES, EdgeOptions, Edges, fit_edges
 from .effects import CONFIDENCE, Effects, fit_effects
+from .group_trend import GroupTrend, fit_group_trend
 from .power import PowerFit, PowerOptions, planted_order, simulate_power, units_needed
 from .small_groups import smallest_pvalue
 from .trend import TrendFit, TrendSettings, dose_levels, fit_trend
@@ -21,6 +22,7 @@ __all__ = [
     "EdgeOptions",
     "Edges",
     "Effects",
+    "GroupTrend",
     "PowerFit",
     "PowerOptions",
     "ScorecardFit",
@@ -32,6 +34,7 @@ __all__ = [
     "dose_levels",
     "fit_edges",
     "fit_effects",
+    "fit_group_trend",
     "fit_scorecard",
     "fit_trend",
     "planted_order",
