@@ -374,6 +374,14 @@ def test_every_tutorial_has_a_picture_and_a_sentence_in_the_gallery(path, pages)
     assert any(f"tutorial_{path.stem}" in src for src in pages["tutorials/index.html"].loaded)
 
 
+@pytest.mark.parametrize("name", dn.pl.__all__)
+def test_the_gallery_of_figures_has_a_small_picture_of_every_function(name, pages):
+    gallery = pages["reference/figures.html"]
+    assert 2_000 < (DOCS / "images" / f"pl_{name}.png").stat().st_size < 60_000
+    assert any(src.endswith(f"pl_{name}.png") for src in gallery.loaded)
+    assert f"api/generated/diffnb.pl.{name}.html" in {link.split("#")[0] for link in gallery.links}
+
+
 def about(seconds):
     """A time in words, to half a minute."""
     halves = max(1, round(seconds / 30))
@@ -383,7 +391,7 @@ def about(seconds):
 
 def test_times_of_tutorials_are_those_that_were_measured_and_stand_in_one_place():
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    spent = dict(re.findall(r"^\| (\d\d_\w+) \| \d+ \| (\d+) \|", measured, flags=re.MULTILINE))
+    spent = dict(re.findall(r"^\| (\d\d_\w+) \| [^|]+ \| (\d+) \|", measured, flags=re.MULTILINE))
     gallery = (DOCS / "tutorials" / "index.md").read_text(encoding="utf-8")
     told = dict(re.findall(r"notebooks/(\w+)\.ipynb\).*; about ([\w ]+)\.\*", gallery))
     assert told == {path.stem: about(int(spent[path.stem])) for path in NOTEBOOKS}
