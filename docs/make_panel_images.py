@@ -25,7 +25,12 @@ TOY = "adata = dn.datasets.newly_connected(n_obs=500)"
 PANELS = {
     "explore": (CELLS, "explore(adata)", {}, {"Observations": "explore"}),
     "scorecard": (CELLS, "scorecard(adata)", {}, {"Features": "scorecard"}),
-    "disc": (TOY, "disc(adata)", {"permutations": "99"}, {"Significance": "disc_significance", "Features": "disc"}),
+    "disc": (
+        TOY,
+        "disc(adata)",
+        {"permutations": "99"},
+        {"Significance": "disc_significance", "Linked views": "disc_linked", "Features": "disc"},
+    ),
     "sparda": (
         "adata = dn.datasets.nuisance_factor(n_obs=300, n_features=100)",
         "sparda(adata)",
