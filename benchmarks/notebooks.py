@@ -1,13 +1,14 @@
-"""Time, memory and size of the notebooks: python benchmarks/notebooks.py [name …].
+"""Time, memory and size of the notebooks: python benchmarks/notebooks.py [--binder] [name …].
 
 Every notebook in `notebooks/` (or those whose name contains a given one) is run in a kernel of its own, and left as it
 is. Memory is the resident memory of the kernel and what it started, looked at ten times a second, beside the peak that
-the system counted for the kernel alone.
+the system counted for the kernel alone. With `--binder` kernels have the environment that `binder/start` sets.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -55,6 +56,11 @@ def high_water(pid: int) -> float:
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
 
 
+def environment_of(script: Path) -> dict[str, str]:
+    """Return the variables that a script exports."""
+    return dict(re.findall(r"^export (\w+)=(\S+)$", script.read_text(encoding="utf-8"), re.M))
+
+
 def measured(path: Path) -> dict[str, Any]:
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
@@ -81,7 +87,9 @@ def measured(path: Path) -> dict[str, Any]:
 def main() -> None:
     # the kernel runs this checkout, whatever is installed
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT.parent), os.environ.get("PYTHONPATH", "")])
-    asked = sys.argv[1:]
+    asked = [argument for argument in sys.argv[1:] if argument != "--binder"]
+    if "--binder" in sys.argv:
+        os.environ |= environment_of(ROOT.parent / "binder" / "start")
     paths = [p for p in sorted(FOLDER.glob("*.ipynb")) if not asked or any(name in p.name for name in asked)]
     rows = []
     for path in paths:
