@@ -1,8 +1,9 @@
 """Time, memory and size of the notebooks: python benchmarks/notebooks.py [--binder] [name …].
 
 Every notebook in `notebooks/` (or those whose name contains a given one) is run in a kernel of its own, and left as it
-is. Memory is the resident memory of the kernel and what it started, looked at ten times a second, beside the peak that
-the system counted for the kernel alone. With `--binder` kernels have the environment that `binder/start` sets.
+is. Memory is that of the kernel and of what it started, where pages that several share count once, as they do for the
+limit of a container; it is looked at ten times a second, beside the resident peak that the system counted for the
+kernel alone. With `--binder` kernels have the environment that `binder/start` sets.
 """
 
 from __future__ import annotations
@@ -43,11 +44,16 @@ class Watch(threading.Thread):
                 return
             for member in family:
                 try:
-                    memory += member.memory_info().rss
+                    memory += _memory(member)
                     spent[member.pid] = sum(member.cpu_times()[:2])
                 except psutil.NoSuchProcess:
                     continue
             self.peak, self.cpu = max(self.peak, memory), sum(spent.values())
+
+
+def _memory(process: psutil.Process) -> int:
+    found = process.memory_full_info()
+    return int(getattr(found, "pss", found.rss))
 
 
 def high_water(pid: int) -> float:
