@@ -29,6 +29,7 @@ LEFT_OUT = {
     "survival": "needs lifelines",
     "survival_groups": "needs lifelines",
     "survival_tests": "needs lifelines",
+    "disc_trend": "takes a dose, computed when it is read, by its own tests",
     "effects": "computed when it is read, by its own tests",
     "enrich": "needs gene sets",
     "power": "needs results of tl.power",
@@ -36,6 +37,7 @@ LEFT_OUT = {
     "projection": "needs a second data set",
     "cytoscape": "writes get.network in another format",
     "graphml": "writes get.network in another format",
+    "trend": "needs results of tl.scorecard(trend=True)",
     "network": "the edges that get.edges returns",
 }
 
