@@ -1,9 +1,14 @@
-"""Part `realistic` of `speed.py`: the calls of a user with many sparse cells and six donors, as ratios of one run."""
+"""Part `realistic` of `speed.py`: the calls of a user with many sparse cells and six donors, as ratios of one run.
+
+Every row is a piece of work, what it is measured beside, and the ratio of processor seconds; work and what is beside
+it are run in turn, and the faster of the repeats counts. Ratios depend on the density of the data, which is printed,
+and on the machine.
+"""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import partial
 from itertools import combinations
 
@@ -11,29 +16,36 @@ import anndata
 import numpy as np
 import pandas as pd
 import scipy.sparse as sp
-from _tools import table
+from _speed_calls import Ratio, calls, in_turn, seconds
+from _tools import peak_gigabytes, table
 
+import diffnb as dn
 from diffnb.core.arrays.ops import gram
+from diffnb.core.arrays.sparse_gram import gram_by_rows
 from diffnb.core.disc.algorithm import fit_disc
 from diffnb.core.disc.permutable import SampleSums
 from diffnb.core.disc.settings import DiscOptions, FeatureGraphOptions
 from diffnb.core.disc.significance import permutation_test
 from diffnb.core.scorecard import fit_scorecard
+from diffnb.core.scorecard.stored_values import column_statistics
 
 #: donors of each condition
 N_DONORS = 3
 N_PERMUTATIONS = 99
 #: share of numbers that are not zero
 DENSITY = 0.09
-#: features of the scorecard whose growth is measured
-WIDTHS = (500, 1000, 2000)
+#: genes of the scorecard, beside another test and by themselves
+WIDTHS, WIDE = (500, 1000, 2000), (1250, 2500, 5000)
+#: cells of each condition, genes and density of a small data set
+SMALL, SMALL_DENSITY = (2000, 2000), 0.18
+WITHIN = DiscOptions(graph=FeatureGraphOptions(standardize="within"))
 
 
-def cells(n_obs: int, n_features: int, seed: int = 0) -> list[sp.csr_array]:
+def cells(n_obs: int, n_features: int, seed: int = 0, density: float = DENSITY) -> list[sp.csr_array]:
     """Log counts of two conditions; genes differ in level, donors in a few of them, one module is in the second."""
     rng = np.random.default_rng(seed)
     level = rng.gamma(0.5, 1.0, n_features)
-    level *= DENSITY / np.mean(1 - np.exp(-level))
+    level *= density / np.mean(1 - np.exp(-level))
     conditions = []
     for number in range(2):
         rows = []
@@ -49,53 +61,113 @@ def cells(n_obs: int, n_features: int, seed: int = 0) -> list[sp.csr_array]:
     return conditions
 
 
-def seconds(work: Callable[[], object]) -> tuple[float, object]:
-    start = time.process_time()
-    found = work()
-    return time.process_time() - start, found
+def annotated(matrices: Sequence[sp.csr_array | np.ndarray], samples: Sequence[np.ndarray] = ()) -> anndata.AnnData:
+    """Stack conditions A and B."""
+    obs = pd.DataFrame({"condition": pd.Categorical(np.repeat(["A", "B"], [x.shape[0] for x in matrices]))})
+    if len(samples):
+        obs["donor"] = pd.Categorical([f"d{code}" for code in np.concatenate(list(samples))])
+    obs.index = obs.index.astype(str)
+    x = sp.csr_matrix(sp.vstack(matrices)) if sp.issparse(matrices[0]) else np.concatenate(list(matrices))
+    return anndata.AnnData(x, obs=obs)
 
 
-def wilcoxon(matrices: list[sp.csr_array]) -> Callable[[], None]:
+def wilcoxon(matrices: Sequence[sp.csr_array | np.ndarray]) -> Callable[[], None]:
     import scanpy as sc
 
-    obs = pd.DataFrame({"condition": pd.Categorical(np.repeat(["A", "B"], [x.shape[0] for x in matrices]))})
-    adata = anndata.AnnData(sp.csr_matrix(sp.vstack(matrices)), obs=obs.set_index(obs.index.astype(str)))
+    adata = annotated(matrices)
     return lambda: sc.tl.rank_genes_groups(adata, "condition", method="wilcoxon", groups=["B"], reference="A")
 
 
-def realistic(n_obs: int, n_features: int) -> dict[str, float]:
-    """Processor seconds of one thread, and their ratios."""
-    matrices = cells(n_obs, n_features)
-    samples = [np.sort(np.arange(x.shape[0]) % N_DONORS) + N_DONORS * m for m, x in enumerate(matrices)]
-    gram(matrices[0][:10])
-    spent: dict[str, float] = {"density": matrices[0].nnz / np.prod(matrices[0].shape)}
-    spent["gram"] = seconds(lambda: [gram(x) for x in matrices])[0]
+def donors_of(matrices: Sequence[sp.csr_array]) -> list[np.ndarray]:
+    return [np.sort(np.arange(x.shape[0]) % N_DONORS) + N_DONORS * m for m, x in enumerate(matrices)]
+
+
+def permutations(matrices: list[sp.csr_array]) -> list[Ratio]:
+    """Products, a fit, permutations of donors, and the whole call."""
+    samples = donors_of(matrices)
     dense = matrices[0][:2000].toarray().astype(float)
-    spent["dense gram"] = seconds(lambda: dense.T @ dense)[0] * n_obs / len(dense)
-    spent["fit"], fit = seconds(
-        lambda: fit_disc(matrices, DiscOptions(graph=FeatureGraphOptions(standardize="within")))
+    products, dense_products = in_turn(lambda: [gram(x) for x in matrices], lambda: dense.T @ dense)
+    dense_products *= sum(x.shape[0] for x in matrices) / len(dense)
+    (fitted,) = in_turn(lambda: fit_disc(matrices, WITHIN))
+    fit = fit_disc(matrices, WITHIN).without_walks()
+    test = partial(permutation_test, fit, matrices, n_permutations=N_PERMUTATIONS, samples=samples, null="connectivity")
+    permuted, found = seconds(lambda: test(sums=SampleSums(matrices, samples)))
+    n_distinct = len(list(combinations(range(2 * N_DONORS), N_DONORS)))
+    assert n_distinct == 1 + len(found.null_sigma)
+    adata = annotated(matrices, samples)
+    whole, named = in_turn(
+        lambda: dn.tl.disc(adata, "condition", n_clusters=4, overwrite=True),
+        lambda: dn.tl.disc(adata, "condition", overwrite=True),
+        repeats=1,
     )
-    test = partial(permutation_test, fit.without_walks(), matrices, n_permutations=N_PERMUTATIONS, samples=samples)
-    spent["permutations"], found = seconds(lambda: test(null="connectivity", sums=SampleSums(matrices, samples)))
-    spent["distinct assignments"] = 1 + len(found.null_sigma)
-    print({name: round(value, 3) for name, value in spent.items()}, flush=True)
-    for width in (w for w in WIDTHS if w <= n_features):
-        narrow = [sp.csr_array(x[:, :width]) for x in matrices]
-        spent[f"scorecard, {width}"] = seconds(partial(fit_scorecard, *narrow))[0]
-        run = wilcoxon(narrow)
-        run() if width == WIDTHS[0] else None  # compiles
-        spent[f"wilcoxon, {width}"] = seconds(run)[0]
-    rows = [
-        ["99 permutations of donors over a fit", spent["permutations"] / spent["fit"]],
-        ["sparse products over dense ones", spent["gram"] / spent["dense gram"]],
-        ["fit over its products", spent["fit"] / spent["gram"]],
+    return [
+        Ratio("products of sparse columns", "of dense ones", products, dense_products),
+        Ratio("a fit", "its products", fitted, products),
+        Ratio("tl.disc, n_clusters=4", "a fit", whole, fitted),
+        Ratio("tl.disc, groups named by evidence", "a fit", named, fitted),
+        Ratio(f"{N_PERMUTATIONS} permutations of donors, {n_distinct} distinct", "a fit", permuted, fitted),
+        Ratio("one of these permutations", "a fit", (permuted - products) / (n_distinct / 2 - 1), fitted),
     ]
-    widths = [w for w in WIDTHS if f"scorecard, {w}" in spent]
-    rows += [[f"scorecard over Wilcoxon, {w}", spent[f"scorecard, {w}"] / spent[f"wilcoxon, {w}"]] for w in widths]
-    growth = np.polyfit(np.log(widths), np.log([spent[f"scorecard, {w}"] for w in widths]), 1)[0]
-    rows.append(["growth of the scorecard with features, exponent", float(growth)])
-    assert len(list(combinations(range(2 * N_DONORS), N_DONORS))) == spent["distinct assignments"]
-    table(
-        f"{n_obs} x {n_features}, {N_DONORS} + {N_DONORS} donors, density {spent['density']:.2f}", ["", "ratio"], rows
-    )
-    return {**spent, **{f"ratio: {name}": float(value) for name, value in rows}}
+
+
+def scorecards(matrices: list[sp.csr_array]) -> list[Ratio]:
+    """Compare the scorecard with a Wilcoxon test of each gene, by width, and by donor."""
+    rows, widths = [], [w for w in WIDTHS if w <= matrices[0].shape[1]]
+    wilcoxon([x[:200, :50] for x in matrices])()  # compiles
+    for width in widths:
+        narrow = [sp.csr_array(x[:, :width]) for x in matrices]
+        spent, beside = in_turn(partial(fit_scorecard, *narrow), wilcoxon(narrow))
+        rows.append(Ratio(f"scorecard, {width} genes", "Wilcoxon", spent, beside))
+    by_donor = partial(fit_scorecard, *narrow, samples=tuple(donors_of(narrow)))
+    last = rows[-1]
+    return [*rows, Ratio(f"scorecard by donor, {width} genes", "Wilcoxon", *in_turn(by_donor), last.seconds_beside)]
+
+
+def small_scorecards() -> list[Ratio]:
+    """Compare them for few cells, of which more numbers are there, or all."""
+    counts = cells(2 * SMALL[0], SMALL[1], density=SMALL_DENSITY)
+    rng = np.random.default_rng(0)
+    kinds = {
+        f"sparse counts, density {SMALL_DENSITY:.2f}": counts,
+        "dense counts": [x.toarray() for x in counts],
+        "Gaussian": [rng.normal(size=SMALL).astype(np.float32) for _ in range(2)],
+    }
+    shown = f"scorecard, {SMALL[0]} + {SMALL[0]} cells, {SMALL[1]} genes"
+    return [
+        Ratio(f"{shown}, {name}", "Wilcoxon", *in_turn(partial(fit_scorecard, *x), wilcoxon(x)))
+        for name, x in kinds.items()
+    ]
+
+
+def exponent(n_obs: int) -> float:
+    """Power of the number of genes with which the time of the scorecard grows."""
+    wide = cells(n_obs, WIDE[-1])
+    spent = [in_turn(partial(fit_scorecard, *[sp.csr_array(x[:, :w]) for x in wide]))[0] for w in WIDE]
+    return float(np.polyfit(np.log(WIDE), np.log(spent), 1)[0])
+
+
+def realistic(n_obs: int, n_features: int) -> dict[str, object]:
+    """Print all ratios, and return them with what they were made of."""
+    matrices = cells(n_obs, n_features)
+    warm(matrices)
+    density = matrices[0].nnz / np.prod(matrices[0].shape)
+    rows = [*permutations(matrices), *scorecards(matrices)]
+    del matrices
+    rows += [*small_scorecards(), *calls()]
+    power = exponent(n_obs // 10)
+    head = ["work", "seconds", "beside", "seconds", "ratio"]
+    title = f"{n_obs} x {n_features}, {N_DONORS} + {N_DONORS} donors, density {density:.2f}; processor seconds"
+    table(title, head, [[r.work, r.seconds, r.beside, r.seconds_beside, r.ratio] for r in rows])
+    print(f"scorecard, {n_obs // 10} cells, {WIDE[0]} to {WIDE[-1]} genes: time grows with their number to {power:.2f}")
+    print(f"peak memory: {peak_gigabytes():.2f} GB")
+    ratios = [asdict(r) | {"ratio": r.ratio} for r in rows]
+    return {"density": density, "ratios": ratios, "exponent in genes": power, "peak GB": peak_gigabytes()}
+
+
+def warm(matrices: list[sp.csr_array]) -> None:
+    """Load and compile what large sparse data needs, so that no row pays for it."""
+    some = [x[:300, :100] for x in matrices]
+    gram_by_rows(some[0])
+    column_statistics(*some)
+    fit_scorecard(*some)
+    fit_disc(some, WITHIN)

@@ -183,7 +183,9 @@ def main() -> None:
     quick = args.quick
     warnings.simplefilter("ignore")
     if args.only:
-        found = level(*((100, 20) if quick else (500, 200))) if args.only == "level" else order(3 if quick else 10)
+        found = (
+            level(*((100, 20, 100) if quick else (500, 50, 500))) if args.only == "level" else order(3 if quick else 10)
+        )
         save(f"scorecard_{args.only}", found)
         return
     n_seeds = 5 if quick else 20

@@ -1,10 +1,11 @@
-"""How fast, and how time grows: python benchmarks/speed.py [repeats] [--only ratios | growth | realistic].
+"""How fast, and how time grows: python benchmarks/speed.py [repeats] [--only ratios | growth | realistic, --realistic].
 
 `ratios`: DiSC against the reference implementation and the Gram products it cannot avoid, medians over interleaved
 repeats in one process; wall-clock times are shown for orientation only. `growth`: exponents of processor time in the
 number of observations (features fixed) and of features (observations fixed), by least squares on logarithms over four
-sizes, each the faster of two repeats. `realistic`: permutations, products and the scorecard of sparse cells of six
-donors, `--cells` by `--genes` (50,000 x 2,000 by default), as ratios of processor time in one run.
+sizes, each the faster of two repeats. `realistic`: the calls of a user with sparse cells of six donors, `--cells` by
+`--genes` (50,000 x 2,000 by default), each beside what it cannot avoid or another tool, as ratios of processor time in
+one run. Set OMP_NUM_THREADS=1 for the seconds of one thread.
 """
 
 from __future__ import annotations
@@ -186,6 +187,7 @@ if __name__ == "__main__":
     parser.add_argument("--only", choices=["ratios", "growth", "realistic"])
     parser.add_argument("--cells", type=int, default=50_000)
     parser.add_argument("--genes", type=int, default=2000)
+    parser.add_argument("--realistic", dest="only", action="store_const", const="realistic", help="only this part")
     asked = parser.parse_args()
     if asked.only in (None, "ratios"):
         ratios(asked.repeats)

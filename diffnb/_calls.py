@@ -29,27 +29,39 @@ class Call:
     def function(self) -> Any:
         """The function itself."""
         package, *path = self.name.split(".")
-        found: Any = importlib.import_module(PACKAGES[package])
+        try:
+            found: Any = importlib.import_module(PACKAGES[package])
+        except ImportError as error:
+            needed = PACKAGES[package]
+            raise ImportError(f"{self.name} is of {needed} ({error}); install it with pip install {needed}.") from None
         for name in path:
             found = getattr(found, name)
         return found
 
     @property
+    def _parameters(self) -> Mapping[str, inspect.Parameter]:
+        """Parameters of the function; none where its package, which may be optional, is not installed."""
+        try:
+            return inspect.signature(self.function).parameters
+        except ImportError:
+            return {}
+
+    @property
     def non_default_kwargs(self) -> dict[str, Any]:
         """Keyword arguments that differ from the defaults of the function."""
-        known = inspect.signature(self.function).parameters
+        known = self._parameters
         return {k: v for k, v in self.keywords.items() if k not in known or not _is_default(known[k].default, v)}
 
     @property
     def defaults(self) -> dict[str, Any]:
         """Default values of the arguments that have one."""
-        known = inspect.signature(self.function).parameters.values()
+        known = self._parameters.values()
         return {parameter.name: parameter.default for parameter in known if parameter.default is not parameter.empty}
 
     @property
     def key(self) -> str:
         """Key under which the results are stored."""
-        known = inspect.signature(self.function).parameters
+        known = self._parameters
         default = known["key_added"].default if "key_added" in known else ""
         return str(self.keywords.get("key_added") or default or self.name.rpartition(".")[2])
 

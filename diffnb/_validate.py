@@ -143,6 +143,11 @@ def in_memory(table: Any) -> pd.DataFrame:
     return table if isinstance(table, pd.DataFrame) else table.to_memory()
 
 
+def layer_names(adata: Any, /) -> list[str]:
+    """Return the names of the layers; from anndata 0.13 on, X is a layer, too, which has none."""
+    return [name for name in adata.layers if name is not None]
+
+
 def obs_column(adata: Any, name: str, key: object) -> pd.Series[Any]:
     """Return `adata.obs[key]`, or explain which columns could be meant."""
     tables_in_memory(adata)

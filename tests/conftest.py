@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 
 os.environ.setdefault("MPLBACKEND", "agg")
 
@@ -10,6 +11,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
+
+from diffnb.core.runtime.threads import can_start_threads
 
 # many small problems: threads would wait for each other, above all on a busy machine
 threadpool_limits(limits=1)
@@ -54,6 +57,20 @@ def set_memory(monkeypatch):
     from diffnb.core.runtime import budget
 
     return lambda n_bytes: monkeypatch.setattr(budget, "_memory_bytes", n_bytes)
+
+
+@pytest.fixture
+def no_threads(monkeypatch):
+    """No thread can be started, as in a browser."""
+
+    def refuse(*_, **__):
+        raise RuntimeError("can't start new thread")
+
+    for name in ("_start_new_thread", "_start_joinable_thread"):  # up to Python 3.12, and from 3.13 on
+        monkeypatch.setattr(threading, name, refuse, raising=False)
+    can_start_threads.cache_clear()
+    yield
+    can_start_threads.cache_clear()
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ before a random instruction of the functions that store results and set limits o
 
 from __future__ import annotations
 
-import ctypes
 import dis
 import hashlib
 import signal
@@ -27,7 +26,7 @@ from anndata import AnnData
 import diffnb as dn
 from diffnb._anndata import adopt, light_copy, locks, locks_of
 from diffnb.core.runtime import threads
-from diffnb.panels._work import Stopped
+from diffnb.panels._work import RETRY_SECONDS, Stopped, raise_in
 
 PLACES = ("obs", "var", "uns", "obsm", "varm", "obsp", "varp", "layers")
 #: functions that store results, and those that set limits on threads
@@ -99,6 +98,14 @@ CALLS = {
         lambda a: dn.tl.scorecard(a, "condition"),
         lambda a: dn.tl.scorecard(a, "condition", layer="counts"),
     ),
+    "trend": (
+        lambda a: dn.tl.scorecard(a, "condition"),
+        lambda a: dn.tl.scorecard(a, "time", trend=True),
+    ),
+    "threads": (
+        lambda a: dn.tl.disc(a, "condition", **FAST),
+        lambda a: dn.tl.disc(a, "condition", n_permutations=4, n_jobs=2, **FAST),
+    ),
     "tl.feature_diffmap": (
         lambda a: dn.tl.feature_diffmap(a, "condition", n_components=3),
         lambda a: dn.tl.feature_diffmap(a, "condition", n_components=2),
@@ -112,12 +119,12 @@ CALLS = {
         lambda a: dn.tl.survival(a),
     ),
     "tl.preservation": (
-        lambda a: dn.tl.preservation(_reference(), a, n_permutations=19),
-        lambda a: dn.tl.preservation(_reference(), a, n_permutations=20),
+        lambda a: dn.tl.preservation(reference(), a, n_permutations=19),
+        lambda a: dn.tl.preservation(reference(), a, n_permutations=20),
     ),
     "tl.project": (
-        lambda a: dn.tl.project(a, _reference()),
-        lambda a: dn.tl.project(a, _reference(), layer="counts"),
+        lambda a: dn.tl.project(a, reference()),
+        lambda a: dn.tl.project(a, reference(), layer="counts"),
     ),
     "tl.enrich": (
         lambda a: (
@@ -126,7 +133,7 @@ CALLS = {
         ),
         lambda a: dn.tl.enrich(a, "some", key="diverse_features", min_size=1),
     ),
-    "tl.power": (lambda a: None, lambda a: dn.tl.power(a, "condition", group_size=3)),
+    "tl.power": (lambda a: None, lambda a: dn.tl.power(a, "condition", group_size=3, n_units=[24], n_simulations=2)),
     "pp.match_depth": (lambda a: None, lambda a: dn.pp.match_depth(a, "condition")),
     "pp.time_blocks": (
         lambda a: dn.pp.time_blocks(a, "condition", length=4),
@@ -138,10 +145,12 @@ CALLS = {
 _references: list[AnnData] = []
 
 
-def _reference():
+def reference():
+    """Return data with groups of features, to be projected and looked for elsewhere."""
     if not _references:
         made = example()
-        dn.tl.disc(made, "condition", **FAST)
+        with quiet():
+            dn.tl.disc(made, "condition", **FAST)
         _references.append(made)
     return _references[0]
 
@@ -208,8 +217,8 @@ def in_thread(work, seconds):
     thread = threading.Thread(target=run)
     thread.start()
     time.sleep(seconds)
-    if thread.is_alive():
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stopped))
+    while thread.is_alive() and not raise_in(thread, Stopped):
+        time.sleep(RETRY_SECONDS)
     thread.join()
     return raised
 
@@ -325,7 +334,9 @@ class Case:
                     at = int(rng.integers(1, self.instructions[kind] + 1))
                     with At(STORING if kind == "storing" else LIMITING, at, ERRORS[rng.integers(3)]):
                         call(adata)
-            except ERRORS as error:
+            except BaseException as error:
+                if not _is_of_interrupt(error):
+                    raise
                 raised = [type(error)]
             faults = self.faults(adata, call, counts)
         return faults, bool(raised)
@@ -349,6 +360,13 @@ class Case:
             if self.name != "pp.match_depth" and state(adata) != self.after:
                 found.append(f"the next call differs: {differences(state(adata), self.after)}")
         return found
+
+
+def _is_of_interrupt(error):
+    """Whether it is an interrupt, or what another package has made of one that it caught."""
+    while error is not None and not isinstance(error, ERRORS):
+        error = error.__context__
+    return error is not None
 
 
 @contextmanager

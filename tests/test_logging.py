@@ -19,7 +19,8 @@ def test_a_warning_names_the_line_that_called_the_package(adata):
     assert caught[0].filename == __file__
     with pytest.warns(UserWarning, match="no gate stays open") as caught:
         dn.tl.dufs(adata[:, 5:20].copy(), penalty=1000.0, n_steps=60)
-    assert caught[0].filename == __file__
+    # anndata may warn of the copy, too
+    assert [w.filename for w in caught if "no gate" in str(w.message)] == [__file__]
 
 
 def test_a_warning_of_another_kind():

@@ -7,10 +7,11 @@ from .counts import measurable, pull_counts
 from .covariates import read_covariates
 from .depth import MATCHED, counts_of, totals_of, warn_of_depth
 from .fingerprint import changes, fingerprint, has_other_features
-from .guard import guarded
+from .guard import check_anndata, guarded
 from .lazy import in_memory
 from .light import adopt, light_copy
 from .locks import locks_of
+from .numbers import check_values
 from .ownership import refuse_foreign
 from .params import StandIn, ToolCall, bound, replayed
 from .read import MIN_OBS_PER_CONDITION, Pulled, PulledAll, all_rows, expand, feature_mask, pull, pull_all
@@ -35,6 +36,8 @@ __all__ = [
     "bound",
     "change_slots",
     "changes",
+    "check_anndata",
+    "check_values",
     "counts_of",
     "expand",
     "feature_mask",

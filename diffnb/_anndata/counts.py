@@ -75,9 +75,10 @@ def _counts_named(adata: AnnData, counts: str) -> Any:
     elif isinstance(counts, str) and counts in adata.layers:
         source = adata.layers[counts]
     else:
+        there = validate.layer_names(adata)
         raise ValueError(
-            f"counts={counts!r} is not a layer of adata ({validate.quoted(adata.layers) or 'it has none'}), nor 'X'."
-            f"{validate.nearest(counts, adata.layers)} Keep raw counts there before you normalise:"
+            f"counts={counts!r} is not a layer of adata ({validate.quoted(there) or 'it has none'}), nor 'X'."
+            f"{validate.nearest(counts, there)} Keep raw counts there before you normalise:"
             " adata.layers['counts'] = adata.X.copy()."
         )
     source = real_numbers(source, f"counts={counts!r}")

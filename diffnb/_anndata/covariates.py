@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,6 +43,8 @@ def read_covariates(
     """Read columns of `obs` for the observations in `rows`; `taken` are columns with another role in the call."""
     if names is None:
         return []
+    if not isinstance(names, Iterable) or isinstance(names, Mapping):
+        raise TypeError(f"covariates={names!r} must be a column of adata.obs, or a list of them.")
     listed = [names] if isinstance(names, str) else list(names)
     repeated = [name for i, name in enumerate(listed) if name in listed[:i]]
     if repeated:

@@ -33,7 +33,7 @@ def counts_of(adata: AnnData, layer: str | None) -> Matrix:
     if layer is None:
         return adata.X
     if not isinstance(layer, str) or layer not in adata.layers:
-        there = list(adata.layers) or ["none"]
+        there = validate.layer_names(adata) or ["none"]
         raise ValueError(
             f"layer={layer!r} is not in adata.layers ({validate.quoted(there)}). Keep raw counts there before you"
             " normalise (adata.layers['counts'] = adata.X.copy()), or pass layer=None if adata.X holds them."

@@ -18,6 +18,7 @@ import pandas as pd
 import scipy.sparse as sp
 from anndata import AnnData
 
+from .._keys import recorded_slots
 from ..core.arrays.ops import dense64
 from ..core.arrays.row_chunks import chunked, is_dask
 from ..core.typing import Floats, Ints
@@ -38,8 +39,8 @@ MANTISSA_BITS = 24
 COLUMNS = ("groupby", "sample_key", "covariates", "permute_within", "time_key", "event_key")
 #: tools that read columns of `obs` only
 WITHOUT_FEATURES = ("survival",)
-#: tools that read other results rather than values
-WITHOUT_VALUES = ("enrich",)
+#: tools that read other results rather than values, and the places of those that they read
+OF_RESULTS = {"enrich": ("var", "varm"), "survival": ("obsm",)}
 _ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
@@ -52,6 +53,7 @@ def fingerprint(adata: AnnData, call: ToolCall, /) -> dict[str, Any]:
         "obs": _total(observations),
         "columns": names(columns),
         "labels": names(_labels(adata, column, observations) for column in columns),
+        **_results_read(adata, call),
     }
     if call.tool in WITHOUT_FEATURES:
         return found
@@ -85,6 +87,11 @@ def changes(adata: AnnData, stored: Mapping[str, Any], /) -> list[str]:
     for column, labels in _pairs(stored, "columns", "labels"):
         if column in adata.obs.columns and _labels(adata, column, observations) != labels:
             found.append(f"adata.obs[{column!r}] has other values")
+    for place, values in _pairs(stored, "results", "contents"):
+        kind, _, key = place.partition("/")
+        now = _contents(adata, kind, key) if same_var or kind == "obsm" else None
+        if now is not None and now != values:
+            found.append(f"the results under key={key!r}, which they were made of, are others")
     for place, values in _pairs(stored, "sources", "values") if features is not None else []:
         if (same_var or place.startswith("obsm")) and _differs(_values(adata, place, observations, features), values):
             found.append(f"{_shown(place)} has other values")
@@ -184,12 +191,45 @@ def _level(level: object) -> str:
     return str(int(level)) if isinstance(level, float) and level.is_integer() else str(level)
 
 
+# ---- other results ----
+
+
+def _results_read(adata: AnnData, call: ToolCall) -> dict[str, Any]:
+    """Describe the results that a call has read, where it reads any."""
+    if call.tool == "survival" and call.arguments.get("groupby") is not None:  # then it reads no other results
+        return {}
+    key, places = str(call.arguments.get("key")), OF_RESULTS.get(call.tool, ())
+    found = {f"{place}/{key}": _contents(adata, place, key) for place in places}
+    kept = {place: contents for place, contents in found.items() if contents is not None}
+    return {"results": names(kept), "contents": names(kept.values())} if kept else {}
+
+
+def _contents(adata: AnnData, place: str, key: str) -> str | None:
+    """Sum up what is stored under a key in a place, each value with the name of its row; `None` where nothing is."""
+    slots = [name for kind, name in recorded_slots(adata.uns.get(key), key) if kind == place]
+    stored = getattr(adata, place)
+    rows = hashed_names(adata.obs_names if place == "obsm" else adata.var_names)
+    columns = [column for name in slots if name in stored for column in _columns(name, in_memory(stored[name]))]
+    if not columns:
+        return None
+    named = [_mixed(_mixed(rows, _hashed_labels(values)), _hash_texts([name])) for name, values in columns]
+    return _total(np.concatenate(named))
+
+
+def _columns(name: str, value: Any) -> list[tuple[str, pd.Series[Any]]]:
+    """Name the columns of a slot."""
+    if isinstance(value, pd.Series):
+        return [(name, value)]
+    table = value if isinstance(value, pd.DataFrame) else pd.DataFrame(np.asarray(value))
+    return [(f"{name}/{column}", table[column]) for column in table.columns]
+
+
 # ---- values ----
 
 
 def _sources(adata: AnnData, call: ToolCall) -> list[str]:
     """List the matrices that a call has read, by place and name."""
-    if call.tool in WITHOUT_VALUES:
+    if call.tool in OF_RESULTS:
         return []
     given = call.arguments
     rep, layer, counts = given.get("use_rep"), given.get("layer"), given.get("counts")

@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from anndata import AnnData
 
+from .. import _validate as validate
 from .._key_checks import check_key
 from .._keys import Keys
 from ..core.runtime.threads import threads_restored
@@ -57,9 +58,8 @@ def guarded(keys: type[Keys] | None = None, /, *, data: str = "adata") -> Callab
 
 def _checked(given: Mapping[str, Any], keys: type[Keys] | None, name: str) -> AnnData:
     """Refuse what would fail after the computation, or only when a file is written."""
-    adata = given[name]
-    if not isinstance(adata, AnnData):
-        raise TypeError(f"{name} must be an AnnData, got {type(adata).__name__}.")
+    adata = check_anndata(name, given[name])
+    validate.flags(**{flag: given[flag] for flag in ("overwrite", "copy") if flag in given})
     for argument in KEYS:
         if argument in given:
             check_key(argument, given[argument])
@@ -67,6 +67,15 @@ def _checked(given: Mapping[str, Any], keys: type[Keys] | None, name: str) -> An
     if keys is not None:
         slots = keys(given["key_added"]).always
         refuse_foreign(adata, keys(given["key_added"]), slots, overwrite=bool(given.get("overwrite")))
+    return adata
+
+
+def check_anndata(name: str, adata: object, /) -> AnnData:
+    """Refuse what is no AnnData, or has no observations."""
+    if not isinstance(adata, AnnData):
+        raise TypeError(f"{name} must be an AnnData, got {type(adata).__name__}.")
+    if adata.n_obs == 0:
+        raise ValueError(f"{name} has no observations ({name}.n_obs is 0).")
     return adata
 
 

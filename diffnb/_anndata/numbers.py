@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arrays.ops import ColumnSummary
-from ..core.typing import Bools, Floats
+from ..core.arrays.ops import ColumnSummary, column_summaries
+from ..core.typing import Bools, Floats, Matrix
 
 #: numbers beyond which fourth powers overflow, and spreads below which they vanish
 MAX_ABSOLUTE, MIN_RANGE = 1e70, 1e-70
@@ -61,6 +61,33 @@ def _converted(source: Any, dtype: Any) -> Any:
     return source.astype(dtype) if hasattr(source, "astype") and hasattr(source, "ndim") else np.asarray(source, dtype)
 
 
+def check_values(matrix: Matrix, names: Any, shown: str, /) -> None:
+    """Refuse values of a matrix that no tool can compute with."""
+    summaries = column_summaries([matrix])
+    check_finite(summaries[0], names, shown, remedy="Impute them, or leave these features out.")
+    check_magnitudes(summaries, names, matrix.dtype)
+
+
+def check_finite(
+    summary: ColumnSummary,
+    names: Any,
+    shown: str,
+    /,
+    *,
+    remedy: str = "Impute them, or leave these features out with mask_var.",
+) -> None:
+    """Refuse missing and infinite values, and name their features."""
+    bad = summary.not_finite
+    if bad.any():
+        worst = np.flatnonzero(bad)
+        listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:N_NAMED]) + (
+            ", …" if worst.size > N_NAMED else ""
+        )
+        raise ValueError(
+            f"{shown} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}: {listed}. {remedy}"
+        )
+
+
 def check_magnitudes(summaries: Sequence[ColumnSummary], names: Any, dtype: Any, /) -> None:
     """Refuse numbers whose squares overflow or vanish, and integers that float64 cannot tell apart."""
     low = np.min([summary.low for summary in summaries], axis=0)
@@ -82,7 +109,7 @@ def check_magnitudes(summaries: Sequence[ColumnSummary], names: Any, dtype: Any,
 def _refuse(which: Bools, names: Any, what: str, largest: float | None) -> None:
     advice = "Divide the data by a unit in which numbers are near 1"
     unit = "" if largest is None else f", such as {largest:.0e}"
-    raise ValueError(f"{_listed(which, names)} {what} in double precision. {advice}{unit}, or use mask_var.")
+    raise ValueError(f"{_listed(which, names)} {what} in double precision. {advice}{unit}, or leave them out.")
 
 
 def _listed(which: Bools, names: Any) -> str:

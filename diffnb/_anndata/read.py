@@ -26,7 +26,7 @@ from .covariates import (
     read_covariates,
     read_strata,
 )
-from .numbers import check_magnitudes, real_numbers
+from .numbers import check_finite, check_magnitudes, real_numbers
 
 MIN_OBS_PER_CONDITION = 3
 #: share of the range of a feature within conditions below which residuals are rounding
@@ -232,14 +232,16 @@ def _sample_codes(adata: AnnData, sample_key: str | None) -> tuple[Ints | None, 
 
 
 def _source(adata: AnnData, layer: str | None) -> Any:
+    there = validate.layer_names(adata)
     if layer is None:
         if adata.X is None:
-            raise ValueError(f"adata.X is empty; name one of its layers: {validate.quoted(adata.layers)}.")
+            named = f"name one of its layers: {validate.quoted(there)}" if there else "it has no layers"
+            raise ValueError(f"adata.X is empty; {named}.")
         return _readable(real_numbers(adata.X, "adata.X"))
     if not isinstance(layer, str) or layer not in adata.layers:
         raise ValueError(
-            f"layer={layer!r} is not a layer of adata ({validate.quoted(adata.layers) or 'it has none'})."
-            f"{validate.nearest(layer, adata.layers)}"
+            f"layer={layer!r} is not a layer of adata ({validate.quoted(there) or 'it has none'})."
+            f"{validate.nearest(layer, there)}"
         )
     return _readable(real_numbers(adata.layers[layer], f"layer={layer!r}"))
 
@@ -290,7 +292,7 @@ def _varying(
         raise ValueError(f"{found}; at least {max(1, min_features)} are needed{why}.")
     summaries = column_summaries(matrices)
     for summary, of in zip(summaries, shown, strict=True):
-        _refuse_not_finite(summary, names, of)
+        check_finite(summary, names, of)
     check_magnitudes(summaries, names, matrices[0].dtype)
     varying = _varies(summaries)
     n_constant = int((~varying).sum())
@@ -340,17 +342,6 @@ def _frequent(matrices: list[Matrix], kept: Bools, min_seen: Callable[[int], int
     kept = kept.copy()
     kept[np.flatnonzero(kept)[rare]] = False
     return [take_columns(x, ~rare) for x in matrices], kept, n_rare
-
-
-def _refuse_not_finite(summary: ColumnSummary, names: Any, shown: str) -> None:
-    bad = summary.not_finite
-    if bad.any():
-        worst = np.flatnonzero(bad)
-        listed = ", ".join(f"{names[j]!r} ({bad[j]})" for j in worst[:5]) + (", …" if worst.size > 5 else "")
-        raise ValueError(
-            f"{shown} has NaN or infinite values in {worst.size} feature{'s' * (worst.size != 1)}:"
-            f" {listed}. Impute them, or leave these features out with mask_var."
-        )
 
 
 def _varies(summaries: Sequence[ColumnSummary]) -> Bools:

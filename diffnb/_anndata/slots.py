@@ -65,8 +65,11 @@ def _values_in(steps: Sequence[Step]) -> list[Any]:
 def _prepared(adata: AnnData, change: Change) -> list[Step]:
     attributes = dict(change.attributes)
     inner: list[Step] = []
+    # from anndata 0.13 on, X is the layer without a name
+    unnamed: dict[Any, Any] = {None: attributes.pop("_X")} if "_X" in attributes and "_X" not in vars(adata) else {}
     for place in ALIGNED:
         removed, written = change.of(place)
+        written |= unnamed if place == "layers" else {}
         if removed or written:
             attributes[f"_{place}"] = _changed(getattr(adata, f"_{place}"), removed, written)
     for place in TABLES:

@@ -39,7 +39,10 @@ def pbmc() -> ad.AnnData:
     >>> int((adata.obs["bulk_labels"] == "CD19+ B").sum())
     95
     """
-    import scanpy as sc
+    try:
+        import scanpy as sc
+    except ImportError as error:
+        raise ImportError(f"the cells are shipped by scanpy ({error}); install it with pip install scanpy.") from None
 
     shipped = sc.datasets.pbmc68k_reduced()
     values = sparse.csr_matrix(shipped.raw.X, dtype=np.float32)

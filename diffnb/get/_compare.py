@@ -145,14 +145,13 @@ def _scorecard(adata: AnnData, group: str | None, key: str) -> Any:
 
 
 def _genes(adata: AnnData, group: str | None, key: str) -> Any:
-    import scanpy as sc
-
-    compared = list(adata.uns[key]["names"].dtype.names)
+    names, scores = adata.uns[key]["names"], adata.uns[key]["scores"]
+    compared = list(names.dtype.names)
     wanted = [group] if group in compared else compared
     sizes = []
     for name in wanted:
-        table = sc.get.rank_genes_groups_df(adata, group=name, key=key).drop_duplicates("names").set_index("names")
-        sizes.append(table["scores"].abs().reindex(adata.var_names).to_numpy(dtype=float))
+        found = pd.Series(np.abs(scores[name].astype(float)), index=names[name].astype(str))
+        sizes.append(found[~found.index.duplicated()].reindex(adata.var_names).to_numpy(dtype=float))
     return _best(pd.DataFrame({"size": np.concatenate(sizes)}), "size", adata.n_vars)
 
 

@@ -13,13 +13,12 @@ from .. import _validate as validate
 from .._anndata import Pulled
 from .._keys import DiscKeys, ScorecardKeys
 from ..core.scorecard import MIN_OBS_PER_SAMPLE, Design, design
-from ._common import entry, holds, known_group
+from ._common import Entry, entry, holds, known_group
 
 
 def run_params(adata: AnnData, key: str) -> Mapping[str, Any]:
     """Return the stored arguments of `tl.disc`, or of `tl.scorecard` under the same key."""
-    is_scorecard = holds(adata.uns.get(key), ScorecardKeys(key))
-    params: Mapping[str, Any] = entry(adata, ScorecardKeys(key) if is_scorecard else DiscKeys(key))["params"]
+    params: Mapping[str, Any] = _run(adata, key)["params"]
     if params.get("trend", False):
         raise ValueError(
             f"key={key!r} holds a trend, which compares no pairs of conditions. Read it with get.scorecard and"
@@ -28,9 +27,15 @@ def run_params(adata: AnnData, key: str) -> Mapping[str, Any]:
     return params
 
 
+def _run(adata: AnnData, key: str) -> Entry:
+    """Return the entry of `tl.disc`, or of `tl.scorecard` under the same key."""
+    keys = ScorecardKeys(key)
+    return entry(adata, keys if holds(adata.uns.get(key), keys) else DiscKeys(key))
+
+
 def run_conditions(adata: AnnData, key: str) -> list[str] | None:
     """Names of the conditions in the order of the call."""
-    found = adata.uns[key]
+    found = _run(adata, key)
     if "groups" in found:
         return [str(name) for name in found["groups"]]
     pairs = found["pairs"]
@@ -42,7 +47,7 @@ def run_conditions(adata: AnnData, key: str) -> list[str] | None:
 def run_layer(params: Mapping[str, Any], layer: str | None) -> str | None:
     """Name the layer to read; `"X"` stands for `adata.X`."""
     chosen = params.get("layer") if layer is None else layer
-    return None if chosen == "X" else chosen
+    return None if isinstance(chosen, str) and chosen == "X" else chosen
 
 
 def as_names(given: Any) -> list[str] | None:

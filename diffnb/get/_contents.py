@@ -39,7 +39,7 @@ def contents(adata: AnnData) -> pd.DataFrame:
     '250'
     """
     facts = {"observations": f"{adata.n_obs}", "features": f"{adata.n_vars}{_kind(adata)}", "X": _matrix(adata.X)}
-    facts |= {f"layer {name!r}": _matrix(values) for name, values in adata.layers.items()}
+    facts |= {f"layer {name!r}": _matrix(adata.layers[name]) for name in validate.layer_names(adata)}
     facts["embeddings"] = validate.quoted(adata.obsm) or "none"
     facts["results"] = ", ".join(_results(adata)) or "none yet"
     if not adata.var_names.is_unique:

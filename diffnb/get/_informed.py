@@ -126,7 +126,9 @@ def informed_summary(adata: AnnData, *, key: str = "informed") -> pd.DataFrame:
     stored = found.get("choice", {"parameter": [], **{name: [] for name in columns}})
     choices = table_of(stored, ("parameter", *columns)).set_index("parameter").reindex(names)
     table["chosen"] = table.index.isin(list(stored["parameter"]))
-    return table.join(choices.fillna({"at_edge": "", "note": ""}))
+    texts = ["at_edge", "note"]  # columns of numbers where nothing was chosen
+    choices[texts] = choices[texts].astype(object).fillna("")
+    return table.join(choices)
 
 
 @documented_reader

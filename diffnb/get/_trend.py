@@ -62,7 +62,7 @@ def trend(
     names = [chosen] if isinstance(chosen, str) else [str(name) for name in chosen]
     params = entry(adata, ScorecardKeys(key))["params"]
     if not params.get("trend", False):
-        raise ValueError(f"key={key!r} holds no trend; call tl.scorecard(adata, groupby, trend=True) first.")
+        raise ValueError(f"key={key!r} holds no trend; run dn.tl.scorecard(adata, groupby, trend=True) first.")
     unknown = [name for name in names if name not in adata.var_names]
     if unknown:
         hint = validate.nearest(unknown[0], adata.var_names)

@@ -29,7 +29,7 @@ class Banner(widgets.HTML):  # type: ignore[misc, unused-ignore]
             f"<span>{html.escape(line.text)}</span></li>"
             for line in lines
         )
-        self.value = f'<ul role="status">{items}</ul>' if items else ""
+        self.value = f'<div role="status"><ul>{items}</ul></div>' if items else ""
         self.layout.display = None if items else "none"
 
     @property

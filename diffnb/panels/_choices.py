@@ -84,12 +84,12 @@ def level(name: str, adata: AnnData, by: Control, *, default: str) -> Control:
 def layer(adata: AnnData) -> Control:
     """Make the choice between X and the layers."""
     first = [("X", None)] if adata.X is not None else []
-    return dropdown("layer", [*first, *((str(name), str(name)) for name in adata.layers)])
+    return dropdown("layer", [*first, *((name, name) for name in validate.layer_names(adata))])
 
 
 def counts(adata: AnnData) -> Control:
     """Make the choice of a layer with raw counts, by which correlations are corrected."""
-    return dropdown("counts", [("not used", None), *((str(name), str(name)) for name in adata.layers)])
+    return dropdown("counts", [("not used", None), *((name, name) for name in validate.layer_names(adata))])
 
 
 def sample_key(adata: AnnData, by: Control, given: Mapping[str, Any]) -> Control:

@@ -65,6 +65,8 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
         """Colour features by groups or numbers."""
         if pd.api.types.is_bool_dtype(values):
             values = values.map({True: "yes", False: BACKGROUND_GROUP}).rename(values.name)
+        elif pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values):
+            values = values.replace("", BACKGROUND_GROUP)  # a text of no letters would be an entry without a name
         series = numbers_or_categories(values.reset_index(drop=True))
         title = str(values.name)
         if is_categorical(series):

@@ -12,12 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.runtime.progress import progress_callback
+from ..core.runtime.progress import ProgressCallback, progress_callback
+from ..core.runtime.threads import can_start_threads
 
 #: time between two reports of progress
 PROGRESS_SECONDS = 0.1
 #: time between two attempts to interrupt work that has not stopped
 INTERRUPT_SECONDS = 1.0
+#: time until the next attempt where another thread was just starting
+RETRY_SECONDS = 0.001
 #: idle time between two steps of low priority
 IDLE_SECONDS = 0.2
 
@@ -39,7 +42,7 @@ class Outcome:
 
 
 class Worker:
-    """Runs one function at a time in a separate thread.
+    """Runs one function at a time in a separate thread, or at once where no thread can be started.
 
     `deliver` is called in the main loop of the kernel, never while a cell runs; without a kernel the thread calls it.
     """
@@ -63,6 +66,9 @@ class Worker:
         if self.busy:
             raise RuntimeError("a run is in progress; stop it or wait for it first.")
         self._stop_requested, self._step = False, ("", 0, 0)
+        if not can_start_threads():
+            self._run_here(work)
+            return
         self._thread = threading.Thread(target=self._run, args=(work,), name="diffnb-panel", daemon=True)
         self._thread.start()
         threading.Thread(target=self._report, args=(self._thread,), name="diffnb-progress", daemon=True).start()
@@ -70,6 +76,8 @@ class Worker:
     def stop(self) -> None:
         """Stop the work at the next step of a progress bar, or at the next instruction of Python."""
         self._stop_requested = True
+        if self._thread is None:
+            return
         threading.Thread(target=self._interrupt, name="diffnb-stop", daemon=True).start()
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -88,8 +96,8 @@ class Worker:
             with self._lock:
                 if not self._interruptible:
                     return
-                _raise_in(thread)
-            thread.join(INTERRUPT_SECONDS)
+                sent = raise_in(thread, Stopped)
+            thread.join(INTERRUPT_SECONDS if sent else RETRY_SECONDS)
 
     def _on_step(self, name: str, done: int, total: int) -> None:
         if self._stop_requested:
@@ -105,11 +113,24 @@ class Worker:
                 self._progress(*reported)
             thread.join(PROGRESS_SECONDS)
 
-    def _run(self, work: Callable[[], Any]) -> None:
+    def _run_here(self, work: Callable[[], Any]) -> None:
+        """Run in this thread: steps of progress are reported as they are made, and only they can be interrupted."""
+        last = 0.0
+
+        def report(name: str, done: int, total: int) -> None:
+            nonlocal last
+            self._on_step(name, done, total)
+            if time.monotonic() - last >= PROGRESS_SECONDS:
+                last = time.monotonic()
+                self._progress(name, done, total)
+
+        self._run(work, report)
+
+    def _run(self, work: Callable[[], Any], on_step: ProgressCallback | None = None) -> None:
         outcome = Outcome()
         began = time.perf_counter()
         try:
-            self._run_guarded(work, outcome)
+            self._run_guarded(work, on_step or self._on_step, outcome)
         except Stopped:  # an interrupt that arrived when the work had ended
             outcome.stopped, outcome.value = True, None
         outcome.seconds = time.perf_counter() - began
@@ -120,11 +141,11 @@ class Worker:
         else:
             loop.add_callback(self._deliver_outcome)
 
-    def _run_guarded(self, work: Callable[[], Any], outcome: Outcome) -> None:
+    def _run_guarded(self, work: Callable[[], Any], on_step: ProgressCallback, outcome: Outcome) -> None:
         try:
             with self._lock:
                 self._interruptible = True
-            with progress_callback(self._on_step), _collected_warnings(outcome.notes):
+            with progress_callback(on_step), _collected_warnings(outcome.notes):
                 outcome.value = work()
         except Stopped:
             outcome.stopped = True
@@ -170,9 +191,17 @@ def run_in_steps(steps: Iterator[Any]) -> None:
     loop.add_callback(lambda: loop.call_later(IDLE_SECONDS, run_step))
 
 
-def _raise_in(thread: threading.Thread) -> None:
-    if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(Stopped))
+def raise_in(thread: threading.Thread, error: type[BaseException], /) -> bool:
+    """Raise an error in a thread, at its next instruction; return `False` if this is not possible now.
+
+    Before Python 3.12 a thread that is just starting has the number of the one that starts it. It would take the error,
+    and end before it has begun, and the other would wait for it forever. So none may be starting.
+    """
+    with threading._active_limbo_lock:  # type: ignore[attr-defined]
+        if thread.ident is None or threading._limbo:  # type: ignore[attr-defined]
+            return False
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(error))
+    return True
 
 
 def _main_loop() -> Any:

@@ -10,7 +10,7 @@ import pandas as pd
 from anndata import AnnData
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from .. import _validate as validate
 from .. import get
@@ -22,6 +22,14 @@ from ._page import MIN_FIGURE_INCHES, is_narrow
 from ._style import BACKGROUND_COLOR, HIGHER_COLOR, LOWER_COLOR, faint_color, label_text, medium, plural, text_color
 
 Effect = Literal["mean", "log2_fold_change", "spread", "distribution", "connectivity"]
+#: ticks of ratios, from coarse to fine; the first row of which enough are in view is used
+RATIO_TICKS = (
+    (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0),
+    (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
+    (0.5, 0.7, 1.0, 1.4, 2.0),
+    (0.8, 0.9, 1.0, 1.1, 1.25),
+)
+MIN_TICKS = 3
 #: label of each effect, the value that means no difference, and the test that it belongs to
 AXES = {
     "mean": ("difference of means", 0.0, "mean"),
@@ -104,7 +112,7 @@ def volcano(
         scatter_points(ax, points[own], sizes=(16, 6), n_points=int(known.sum()), color=color, marker=marker, lw=0)
     ax.axvline(zero, color=faint_color(), lw=0.8)
     if effect == "spread":
-        ax.set_xscale("log")
+        show_ratios(ax)
     leading = np.flatnonzero(called)[np.argsort(-y[called], kind="stable")][:n_labels]
     Labels(ax, points[leading], [label_text(n, 18) for n in sizes.index[leading]], points[known])
     ours, theirs = (label_text(sizes[name].iloc[0], 16) for name in ("group", "reference"))
@@ -174,6 +182,16 @@ def forest(
     return figure
 
 
+def show_ratios(ax: Axes) -> None:
+    """Space ratios by their logarithm, with a few ticks that are plain numbers."""
+    ax.set_xscale("log", base=2)
+    low, high = ax.get_xlim()
+    ticks = next((row for row in RATIO_TICKS if sum(low <= tick <= high for tick in row) >= MIN_TICKS), RATIO_TICKS[-1])
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter("{x:g}")
+
+
 def _is_first(ax: Axes) -> bool:
     """Whether axes are the first of their row."""
     place = ax.get_subplotspec()
@@ -214,8 +232,7 @@ def _draw_intervals(ax: Axes, rows: pd.DataFrame, effect: str, pval_adj: np.ndar
     ax.scatter(estimate[known], places[known], c=list(colors[known]), s=18, zorder=3)
     ax.axvline(zero, color=text_color(), lw=0.7)
     if effect == "spread":
-        ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_formatter("{x:g}")
+        show_ratios(ax)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(3))
     ax.set_xlabel(label.replace(" with ", "\nwith ") if is_narrow(MIN_FIGURE_INCHES) else label)

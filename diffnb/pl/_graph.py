@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -18,9 +19,23 @@ from ._canvas import color_bar, hide_frame, new_figure
 from ._docs import documented_figure
 from ._page import is_narrow, page_width
 from ._read import group_colors
-from ._style import BACKGROUND_COLOR, diverging, faint_color, label_text, medium, signed_number, small
+from ._style import (
+    BACKGROUND_COLOR,
+    LETTER_ASPECT,
+    diverging,
+    faint_color,
+    label_text,
+    medium,
+    signed_number,
+    small,
+    text_inches,
+)
 
 MIN_MATRIX_INCHES = 2.7
+#: width of the names of groups
+BESIDE_INCHES = 0.8
+#: between two conditions in a title
+MINUS = " − "
 #: distance between names of groups, relative to the font size
 MIN_NAME_SPACING = 1.25
 
@@ -104,9 +119,9 @@ def _difference_panels(table: pd.DataFrame, names: list[str], group: str | None)
     if len(names) == 2:
         first = names[0] if group is None else str(group)
         (second,) = (name for name in names if name != first)
-        return [MatrixPanel(f"{label_text(first, 14)} − {label_text(second, 14)}", table.loc[first].to_numpy())]
+        return [MatrixPanel(f"{label_text(first, 14)}{MINUS}{label_text(second, 14)}", table.loc[first].to_numpy())]
     drawn = names if group is None else [str(group)]
-    return [MatrixPanel(f"{label_text(name, 14)} − mean of others", table.loc[name].to_numpy()) for name in drawn]
+    return [MatrixPanel(f"{label_text(name, 14)}{MINUS}mean of others", table.loc[name].to_numpy()) for name in drawn]
 
 
 def _draw_matrices(
@@ -117,10 +132,12 @@ def _draw_matrices(
     n_columns = 3 if one_row else max(len(panels), len(differences))
     n_rows = 1 if one_row else 2
     height = min(side, (page_width() or side * n_columns) / n_columns)
-    figure = new_figure(side * n_columns + 0.8, (height + 0.55) * n_rows + 0.1)
+    title_inches = min(side, ((page_width() or math.inf) - BESIDE_INCHES) / n_columns)
+    figure = new_figure(side * n_columns + BESIDE_INCHES, (height + 0.55) * n_rows + 0.1)
     axes = figure.subplots(n_rows, n_columns, squeeze=False)
     above = list(axes[0, :2] if one_row else axes[0, : len(panels)])
     below = list(axes[0, 2:] if one_row else axes[1, : len(differences)])
+    panels, differences = (fitted_titles(row, title_inches) for row in (panels, differences))
     _draw_row(above, panels, 1.0, "correlation", spans, colors)
     # a few extreme differences must not make all others look like zero
     reach = float(np.quantile(np.abs(np.stack([panel.values for panel in differences])), 0.998)) or 1.0
@@ -131,6 +148,19 @@ def _draw_matrices(
     for first in [axes[0, 0]] if one_row else axes[:, 0]:
         _name_groups(first, spans)
     return figure
+
+
+def fitted_titles(panels: list[MatrixPanel], inches: float) -> list[MatrixPanel]:
+    """Shorten titles that are wider than a matrix; what is subtracted moves to a second line."""
+    if text_inches([panel.title for panel in panels], medium()) <= inches:
+        return panels
+    most = max(3, int(72 * inches / (LETTER_ASPECT * medium())))
+    fitted = []
+    for panel in panels:
+        first, minus, second = panel.title.partition(MINUS)
+        below = f"\n{MINUS.strip()} {label_text(second.removeprefix('mean of '), most - 2)}" if minus else ""
+        fitted.append(replace(panel, title=label_text(first, most) + below))
+    return fitted
 
 
 def _draw_row(

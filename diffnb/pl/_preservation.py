@@ -5,16 +5,21 @@ from __future__ import annotations
 import numpy as np
 from anndata import AnnData
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator, NullLocator
+from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
 from .. import get
 from ..core.preservation import COMPOSITES
 from ..core.scorecard import ALPHA
 from ._canvas import ROW_INCHES, axes_or_new, show_message, tidy
 from ._docs import documented_figure
+from ._page import MIN_FIGURE_INCHES, is_narrow
 from ._style import PALETTE, dot, faint_color, label_text, legend_right, medium, signed_number
 
 WIDTH_INCHES, ABOVE_INCHES = 6.4, 1.0
+#: height of the legend where it is below the axes
+LEGEND_INCHES = 0.9
+#: a figure is as high as if it had so many rows
+MIN_ROWS = 2
 MARKERS = ("o", "s", "^")
 #: z scores are spaced evenly up to this value, and by their logarithm above
 LINEAR_Z = 5.0
@@ -58,7 +63,8 @@ def preservation(
     'z against random sets of features'
     """
     table = get.preservation(adata, key=key)
-    ax = axes_or_new(ax, WIDTH_INCHES, ABOVE_INCHES + 1.6 * ROW_INCHES * len(table))
+    height = ABOVE_INCHES + 1.6 * ROW_INCHES * max(len(table), MIN_ROWS)
+    ax = axes_or_new(ax, WIDTH_INCHES, height + LEGEND_INCHES * is_narrow(MIN_FIGURE_INCHES))
     known = np.isfinite(table["density_z"].to_numpy(dtype=float))
     if not known.any():
         show_message(ax, "no group could be compared")
@@ -80,7 +86,10 @@ def preservation(
     # values differ by orders of magnitude, and both ends matter
     ax.set_xscale("symlog", linthresh=LINEAR_Z)
     ax.margins(x=0.08)
-    ax.xaxis.set_major_locator(FixedLocator([0, *(sign * z for sign in (-1, 1) for z in Z_TICKS)]))
+    if max(map(abs, ax.get_xlim())) > LINEAR_Z:
+        ax.xaxis.set_major_locator(FixedLocator([0, *(sign * z for sign in (-1, 1) for z in Z_TICKS)]))
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(4))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(signed_number)
     ax.set_xlabel("z against random sets of features")

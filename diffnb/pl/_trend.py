@@ -12,8 +12,9 @@ from matplotlib.figure import Figure
 
 from .. import _validate as validate
 from .. import get
-from ._canvas import new_figure, require_one_panel, show_message, tidy
+from ._canvas import grid_of_axes, new_figure, require_one_panel, show_message, tidy
 from ._docs import documented_figure
+from ._page import MIN_FIGURE_INCHES, is_narrow
 from ._scorecard import leading_rows
 from ._style import PALETTE, faint_color, label_text, medium, small
 
@@ -29,6 +30,8 @@ def trend(
     n_features: int = 8,
     layer: str | None = None,
     key: str = "scorecard",
+    title: str | None = None,
+    width: float | None = None,
     ax: Axes | None = None,
 ) -> Figure | Axes:
     """Draw how features change with a dose.
@@ -47,6 +50,8 @@ def trend(
     layer
         Layer to draw instead of that of the call.
     key
+    title
+    width
     ax
         ... Given axes take a single feature.
 
@@ -81,14 +86,9 @@ def trend(
     if ax is not None:
         _draw(ax, table, tests.loc[names[0]], groupby)
         return ax
-    n_columns = min(N_COLUMNS, len(names))
-    n_rows = -(-len(names) // n_columns)
-    figure = new_figure(PANEL_INCHES[0] * n_columns, PANEL_INCHES[1] * n_rows)
-    axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for own, name in zip(axes, names, strict=False):
+    figure, axes = grid_of_axes(len(names), *PANEL_INCHES, max_columns=N_COLUMNS)
+    for own, name in zip(axes, names, strict=True):
         _draw(own, table[table["feature"] == name], tests.loc[name], groupby)
-    for own in axes[len(names) :]:
-        own.remove()
     return figure
 
 
@@ -98,9 +98,11 @@ def _draw(ax: Axes, table: pd.DataFrame, test: pd.Series, groupby: str) -> None:
     ax.fill_between(dose, mean - spread, mean + spread, color=faint_color(0.15), lw=0)
     ax.errorbar(dose, mean, yerr=np.nan_to_num(error), color=PALETTE[0], marker="o", ms=3.5, lw=1.2, capsize=2)
     kind = str(test["kind"])
-    ax.set_title(label_text(test.name, 18), loc="left", fontsize=medium(), fontweight="bold")
-    if kind != "none":
-        ax.set_title(kind, loc="right", fontsize=small(), fontstyle="italic")
+    name, found = label_text(test.name, 18), "" if kind == "none" else kind
+    if is_narrow(MIN_FIGURE_INCHES):  # both do not fit on a line
+        name, found = f"{name}\n{found}".strip(), ""
+    ax.set_title(name, loc="left", fontsize=medium(), fontweight="bold")
+    ax.set_title(found, loc="right", fontsize=small(), fontstyle="italic")
     ax.set_xlabel(label_text(groupby, 24), fontsize=small())
     ax.tick_params(labelsize=small())
     tidy(ax)

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import TIME_BLOCKS, Change, all_rows, change_slots, guarded, row_autocorrelation
+from .._anndata import TIME_BLOCKS, Change, all_rows, change_slots, check_values, guarded, row_autocorrelation
 
 Ints: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 Strings: TypeAlias = np.ndarray[Any, np.dtype[np.object_]]
@@ -81,15 +81,18 @@ def time_blocks(
     --------
     >>> import diffnb as dn
     >>> adata = dn.datasets.nback_fmri(n_subjects=1)
-    >>> dn.pp.time_blocks(adata, "condition", length=38)
-    >>> adata.obs["block"].nunique()
+    >>> dn.pp.time_blocks(adata, "condition", length=38, key_added="piece")
+    >>> adata.obs["piece"].nunique()
     16
     """
     columns = _columns_written(adata, key_added, overwrite)
     names = _series_names(adata, groupby, sample_key)
     codes, levels = pd.factorize(names, sort=True)
     series = [np.flatnonzero(codes == code) for code in range(len(levels))]
+    if adata.n_vars == 0:
+        raise ValueError("adata has no features (adata.n_vars is 0), of which a correlation in time could be taken.")
     source = all_rows(adata, layer)
+    check_values(source, np.asarray(adata.var_names), "adata.X" if layer is None else f"layer={layer!r}")
     found = row_autocorrelation([source[rows] for rows in series])
     per_block = _length(length, found.time)
     blocks = np.empty(adata.n_obs, dtype=object)

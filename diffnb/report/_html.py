@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -61,6 +62,23 @@ def image(url: str, title: str, alt: str) -> str:
 def code(lines: Iterable[str]) -> str:
     """Return lines of code."""
     return element("pre", "\n".join(lines), tabindex="0")
+
+
+def section(title: str) -> str:
+    """Begin a section, which the list of contents leads to."""
+    return f'<section id="{anchor(title)}">{element("h2", title)}'
+
+
+def contents(titles: Iterable[str]) -> str:
+    """Return a list of links to sections."""
+    items = "".join(f"<li>{element('a', title, href='#' + anchor(title))}</li>" for title in titles)
+    return f'<nav aria-label="Contents"><ul>{items}</ul></nav>'
+
+
+def anchor(title: str) -> str:
+    """Return the name that a title has in addresses."""
+    letters = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+    return f"{letters}-{hashlib.sha256(title.encode()).hexdigest()[:6]}"
 
 
 def page(title: str, body: str) -> str:

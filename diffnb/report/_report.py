@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 from anndata import AnnData
 
 from .. import _validate as validate
@@ -22,10 +24,17 @@ from ._sections import SECTIONS, Section, read_table
 
 CITE = "The diffnb developers. diffnb: which features, and which groups of features, make conditions differ."
 
+CITING, FURTHER = "Versions and how to cite", "Further tables"
+
 
 @documented_report
 def report(
-    adata: AnnData, path: str | Path, *, keys: Sequence[str] | None = None, title: str = "Differential analysis"
+    adata: AnnData,
+    path: str | Path,
+    *,
+    keys: Sequence[str] | None = None,
+    tables: Mapping[str, pd.DataFrame] | None = None,
+    title: str = "Differential analysis",
 ) -> Path:
     """Write what an AnnData holds and what was found in it to one HTML page.
 
@@ -40,6 +49,8 @@ def report(
         File to write.
     keys
         Results to show, by the `key_added` of their calls; all by default.
+    tables
+        Further tables to show, by their titles, such as `{"Pairs that differ": dn.get.edges(adata)}`.
     title
         Heading of the page.
 
@@ -60,7 +71,11 @@ def report(
     validate.tables_in_memory(adata)
     if not isinstance(path, str | Path):
         raise TypeError(f"path={path!r} must be the name of a file, got {type(path).__name__}.")
+    if not isinstance(title, str):
+        raise TypeError(f"title={title!r} must be a text, got {type(title).__name__}.")
     keys = [keys] if isinstance(keys, str) else keys
+    if keys is not None and not isinstance(keys, Iterable):
+        raise TypeError(f"keys={keys!r} must be a key of results, or a list of them.")
     found = get.results(adata)["tool"].to_dict()
     if keys is not None:
         unknown = [key for key in keys if key not in found]
@@ -70,9 +85,10 @@ def report(
                 f"{validate.nearest(unknown[0], found)}"
             )
         found = {key: found[key] for key in keys}
+    further = _checked(tables or {})
     target = Path(path)
     with collected_staleness():  # the page says which results are older than the data
-        body = "".join(_body(adata, title, found))
+        body = "".join(_body(adata, title, found, further))
     # complete or not at all: an interrupt leaves the page that was there
     partial = target.with_name(f".{target.name}.partial")
     try:
@@ -83,24 +99,47 @@ def report(
     return target
 
 
-def _body(adata: AnnData, title: str, tools: dict[str, str]) -> Iterator[str]:
+def _checked(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    for name, table in tables.items():
+        if not isinstance(table, pd.DataFrame):
+            raise TypeError(f"tables[{name!r}] is {type(table).__name__}; give a pandas DataFrame.")
+    return {str(name): table for name, table in tables.items()}
+
+
+def _body(adata: AnnData, title: str, tools: dict[str, str], tables: dict[str, pd.DataFrame]) -> Iterator[str]:
     calls = {key: stored_call(adata, key) for key in tools}
     yield "<header>"
     yield html.element("h1", title)
     day = dt.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     yield html.element("p", f"{adata.n_obs:,} observations × {adata.n_vars:,} features. Written {day} by diffnb.")
     yield "</header>"
+    names = [_heading(tool, key) for key, tool in tools.items()]
+    yield html.contents(["Data", *names, *([FURTHER] if tables else []), "Code", CITING])
     yield from _data(adata, [call for call in calls.values() if call is not None])
     if not tools:
         yield html.element("p", "No results are stored in this AnnData yet.")
     for key, tool in tools.items():
         yield from _result(adata, tool, key, calls[key])
+    if tables:
+        yield from _tables(tables)
     yield from _code(calls)
     yield from _versions(tools)
 
 
+def _heading(tool: str, key: str) -> str:
+    title = SECTIONS.get(tool, Section(tool, "")).title
+    return title if key == tool else f"{title} ({key})"
+
+
+def _tables(tables: dict[str, pd.DataFrame]) -> Iterator[str]:
+    yield html.section(FURTHER)
+    for name, table in tables.items():
+        yield html.live_table(name, table, re.sub(r"\W+", "_", name).strip("_") + ".csv")
+    yield "</section>"
+
+
 def _data(adata: AnnData, calls: list[Call]) -> Iterator[str]:
-    yield f"<section>{html.element('h2', 'Data')}"
+    yield html.section("Data")
     yield html.plain_table(get.contents(adata).rename_axis("what").reset_index())
     compared = contents.conditions_of(adata, calls)
     if not compared.empty:
@@ -115,8 +154,7 @@ def _data(adata: AnnData, calls: list[Call]) -> Iterator[str]:
 
 def _result(adata: AnnData, tool: str, key: str, call: Call | None) -> Iterator[str]:
     section = SECTIONS.get(tool, Section(tool, ""))
-    named = section.title if key == tool else f"{section.title} ({key})"
-    yield f"<section>{html.element('h2', named)}"
+    yield html.section(_heading(tool, key))
     if section.question:
         yield html.element("p", section.question)
     yield html.remark_list(_remarks(adata, tool, key, call))
@@ -148,7 +186,7 @@ def _figures(adata: AnnData, section: Section, key: str) -> Iterator[str]:
 
 
 def _code(calls: dict[str, Call | None]) -> Iterator[str]:
-    yield f"<section>{html.element('h2', 'Code')}"
+    yield html.section("Code")
     yield html.element("p", "These lines repeat the analysis on the same data.")
     lines = ["import anndata as ad", "import diffnb as dn", "", "adata = ad.read_h5ad(…)  # the data", ""]
     for key, call in calls.items():
@@ -158,7 +196,7 @@ def _code(calls: dict[str, Call | None]) -> Iterator[str]:
 
 
 def _versions(tools: dict[str, str]) -> Iterator[str]:
-    yield f"<section>{html.element('h2', 'Versions and how to cite')}"
+    yield html.section(CITING)
     yield html.plain_table(contents.versions())
     papers = dict.fromkeys(SECTIONS[tool].paper for tool in tools.values() if tool in SECTIONS)
     yield "<ul>" + "".join(html.element("li", text) for text in [CITE, *papers] if text) + "</ul></section>"

@@ -124,6 +124,10 @@ def _background(adata: AnnData, background: object, tested: Bools) -> Bools:
         validate.choice("background", background, ("tested", "all"))
         return tested if background == "tested" else np.ones(adata.n_vars, dtype=bool)
     given = np.asarray(background)
+    if given.ndim != 1:
+        raise TypeError(
+            f"background={background!r} must be 'tested', 'all', the names of features, or booleans, one per feature."
+        )
     if given.dtype == bool:
         if given.shape != (adata.n_vars,):
             raise ValueError(f"background has shape {given.shape}, but adata has {adata.n_vars} features.")

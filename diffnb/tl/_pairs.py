@@ -44,7 +44,7 @@ class Sides:
 
 def known_condition(adata: AnnData, groupby: str, name: str, value: object, /) -> str | None:
     """Read the name of a condition; `None` where the choice is left to the tool."""
-    if value == validate.AUTO:
+    if isinstance(value, str) and value == validate.AUTO:
         return None
     validate.tables_in_memory(adata)
     present = [str(c) for c in validate.conditions(adata, groupby).categories]

@@ -141,6 +141,8 @@ def _units(n_units: object, by_sample: bool) -> tuple[int, ...]:
     if isinstance(n_units, str):
         validate.choice("n_units", n_units, ("auto",))
         return SAMPLES if by_sample else OBSERVATIONS
-    listed = [n_units] if np.isscalar(n_units) else list(np.asarray(n_units).tolist())
+    listed = np.atleast_1d(np.asarray(n_units, dtype=object)).tolist()
+    if not listed:
+        raise ValueError(f"n_units={n_units!r} holds no number of units; give one, several, or 'auto'.")
     least = 2 if by_sample else MIN_OBS_FOR_CONNECTIVITY
     return tuple(sorted({validate.count("n_units", n, at_least=least, at_most=MAX_UNITS, why=MINUTES) for n in listed}))

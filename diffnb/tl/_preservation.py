@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, all_rows, bound, guarded, store
+from .._anndata import Results, all_rows, bound, check_anndata, check_values, guarded, store
 from .._keys import BACKGROUND_GROUP, DiscKeys, PreservationKeys
 from ..core.arrays.ops import column_summaries, take_columns, take_rows
 from ..core.preservation import COMPOSITES, STATISTICS, PreservationFit, PreservationOptions, fit_preservation
@@ -126,8 +126,12 @@ def preservation(
     [True, True, True, True]
     """
     call = bound(preservation, locals())
+    validate.flags(match_variance=match_variance)
+    if sample_key is not None:
+        validate.obs_column(query, "sample_key", sample_key)
     n_permutations = validate.repeats("n_permutations", n_permutations, at_least=19)
     seed, n_jobs = validate.seed(random_state), validate.jobs(n_jobs)
+    check_anndata("reference", reference)
     groups = _groups(reference, key)
     names = _matched_names(reference, query)
     layer = _layer(reference, key) if layer is None else layer
@@ -138,7 +142,7 @@ def preservation(
         features = _features(names, sets, seed)
         there = _observations(reference, features, _reference_rows(reference, key, condition), layer, sample_key, False)
         here, others = _query_rows(query, groupby, condition)
-        options = PreservationOptions(n_permutations, bool(match_variance), seed)
+        options = PreservationOptions(n_permutations, match_variance, seed)
         observed = _observations(query, features, here, layer, sample_key, True)
         elsewhere = None if others is None else _observations(query, features, others, layer, sample_key, True)
         tables.append(_compared(groups, chosen, features, there, observed, elsewhere, options, n_jobs))
@@ -221,12 +225,16 @@ def _observations(
     adata: AnnData, features: pd.Index, rows: Ints, layer: str | None, sample_key: str | None, is_query: bool
 ) -> Observations:
     matrix = take_rows(all_rows(adata, layer), rows)[:, adata.var_names.get_indexer(features)]
-    if column_summaries([matrix])[0].not_finite.any():
-        raise ValueError(f"{'query' if is_query else 'reference'} has values that are not finite; replace them first.")
+    check_values(matrix, np.asarray(features), "query" if is_query else "reference")
     if sample_key is None or (not is_query and sample_key not in adata.obs.columns):
         return Observations(matrix, None)
-    codes, _ = pd.factorize(validate.obs_column(adata, "sample_key", sample_key), sort=True)
-    return Observations(matrix, codes[rows])
+    column = validate.obs_column(adata, "sample_key", sample_key).iloc[rows]
+    if column.isna().any():
+        raise ValueError(
+            f"sample_key={sample_key!r} of the {'query' if is_query else 'reference'} is missing for"
+            f" {int(column.isna().sum())} observations; drop or name them first."
+        )
+    return Observations(matrix, pd.factorize(column, sort=True)[0])
 
 
 def _compared(

@@ -10,10 +10,10 @@ from anndata import AnnData
 
 from .. import _logging as log
 from .. import _validate as validate
-from .._anndata import Results, all_rows, bound, guarded, store
+from .._anndata import Results, all_rows, bound, check_anndata, check_values, guarded, store
 from .._keys import DiscKeys, DiverseFeaturesKeys, DufsKeys, Keys, ProjectionKeys, SpardaKeys
-from ..core.arrays.ops import matmul, pooled_moments, take_rows
-from ..core.typing import Floats, Ints, Matrix
+from ..core.arrays.ops import matmul, pooled_moments, take_columns, take_rows
+from ..core.typing import Floats, Ints
 from ..get._common import holds
 from ..get._conditions import compared_conditions
 from ..get._disc import vectors
@@ -76,6 +76,7 @@ def project(
     ((400, 4), ['A1', 'A2', 'B1', 'B2'])
     """
     call = bound(project, locals())
+    check_anndata("reference", reference)
     source = _source(reference, key)
     places = _places(query, reference)
     keys = ProjectionKeys(key_added)
@@ -129,11 +130,23 @@ def _moments(reference: AnnData, layer: str | None, groupby: str, conditions: li
 
 def _projected(query: AnnData, layer: str | None, places: Ints, weights: Floats, mean: Floats) -> Floats:
     """Weight and sum the features that match; the others contribute their mean."""
-    found = places >= 0
-    spread = np.zeros((query.n_vars, weights.shape[1]))
-    spread[places[found]] = weights[found]
-    matrix: Matrix = all_rows(query, layer)
-    return np.asarray(matmul(matrix, spread) + mean[~found] @ weights[~found])
+    found, weighted = places >= 0, weights.any(axis=1)
+    used = np.zeros(query.n_vars, dtype=bool)
+    used[places[found & weighted]] = True
+    constant = _summed(mean, np.where(found[:, None], 0.0, weights))
+    if not used.any():
+        return np.tile(constant, (query.n_obs, 1))
+    matrix = take_columns(all_rows(query, layer), used)
+    check_values(matrix, np.asarray(query.var_names)[used], "query")
+    own = np.zeros((query.n_vars, weights.shape[1]))
+    own[places[found]] = weights[found]
+    return np.asarray(matmul(matrix, own[used]) + constant)
+
+
+def _summed(mean: Floats, weights: Floats) -> Floats:
+    """Weight and sum means of features; those without a weight may be missing."""
+    weighted = weights.any(axis=1)
+    return np.asarray(mean[weighted] @ weights[weighted])
 
 
 def _of_disc(
@@ -151,7 +164,7 @@ def _of_disc(
     if members is not None:
         found = members & (places >= 0)[:, None]
         share = found / np.maximum(found.sum(axis=0), 1)
-        means = _projected(query, layer, places, share / sd[:, None], np.zeros_like(mean)) - (mean / sd) @ share
+        means = _projected(query, layer, places, share / sd[:, None], np.zeros_like(mean)) - _summed(mean / sd, share)
         means[:, ~found.any(axis=0)] = np.nan
         results[keys.group_scores] = pd.DataFrame(means, index=query.obs_names, columns=list(sets))
         described["matched_groups"] = found.sum(axis=0) / members.sum(axis=0)
@@ -184,7 +197,7 @@ def _of_sparda(
             values.append(_projected(query, layer, places, own, mean))
         else:
             scaled = own / sd[:, None]
-            values.append(_projected(query, layer, places, scaled, mean) - mean @ scaled)
+            values.append(_projected(query, layer, places, scaled, mean) - _summed(mean, scaled))
     columns = [str(name) for name in found["columns"]]
     return Results(obsm={keys.obsm: np.hstack(values)}, described=_matched(columns, weights, places))
 

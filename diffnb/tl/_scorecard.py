@@ -196,7 +196,7 @@ def scorecard(
 def _is_trend(trend: object, reference: str, counts: str | None) -> bool:
     """Read `trend`, and refuse what a trend has no place for."""
     validate.flags(trend=trend)
-    if trend and reference != "auto":
+    if trend and not (isinstance(reference, str) and reference == validate.AUTO):
         raise ValueError(f"reference={reference!r} is a condition to compare with; a trend has none, leave it out.")
     if trend and counts is not None:
         raise ValueError(

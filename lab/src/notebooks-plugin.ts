@@ -9,7 +9,7 @@ import { ITranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { CATEGORY, COMMANDS } from './commands.js';
 import { Documents } from './documents.js';
 import { TUTORIALS } from './generated/tutorials.js';
-import { icon } from './icon.js';
+import { newIcon, tutorialIcon } from './icon.js';
 import { analysisNotebook } from './templates.js';
 import { loadTranslations } from './translation.js';
 import { contentOf } from './tutorials.js';
@@ -46,7 +46,7 @@ function addTutorialCommand({ commands }: JupyterFrontEnd, { documents, folderOf
       return args.isPalette ? trans.__('Tutorial: %1', title) : title;
     },
     caption: trans.__('Open a new copy in the current folder'),
-    icon,
+    icon: args => tutorialIcon(args.file),
     describedBy: {
       args: { type: 'object', properties: { file: { type: 'string' }, cwd: { type: 'string' } }, required: ['file'] }
     },
@@ -67,7 +67,7 @@ function addAnalysisCommand({ commands }: JupyterFrontEnd, context: Context): vo
     label: args =>
       args.isPalette ? trans.__('New Differential Analysis Notebook') : trans.__('New differential analysis'),
     caption: trans.__('A notebook from loading to figures, for a file or simulated data'),
-    icon,
+    icon: newIcon,
     describedBy: {
       args: {
         type: 'object',

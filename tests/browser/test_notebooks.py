@@ -28,6 +28,8 @@ def code_of(path):
 
 def test_a_card_of_the_launcher_opens_a_fresh_copy_of_a_tutorial(lab, server):
     launcher = lab.page.locator(".jp-Launcher")
+    drawings = launcher.locator(".jp-LauncherCard[data-category=diffnb] svg")
+    assert len({*drawings.evaluate_all("all => all.map(svg => svg.innerHTML)")}) == drawings.count() == 8
     launcher.get_by_text(TITLE).click()
     lab.wait_idle()
     copy = server.folder / "00_quickstart.ipynb"

@@ -327,6 +327,38 @@ def test_every_tutorial_has_a_picture_and_a_sentence_in_the_gallery(path, pages)
     assert any(f"tutorial_{path.stem}" in src for src in pages["tutorials/index.html"].loaded)
 
 
+def about(seconds):
+    """A time in words, to half a minute."""
+    halves = max(1, round(seconds / 30))
+    whole = ("", "a minute", "two minutes", "three minutes", "four minutes")[halves // 2]
+    return "half a minute" if halves == 1 else whole + " and a half" * (halves % 2)
+
+
+def test_times_of_tutorials_are_those_that_were_measured_and_stand_in_one_place():
+    measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
+    spent = dict(re.findall(r"^\| (\d\d_\w+) \| \d+ \| (\d+) \|", measured, flags=re.MULTILINE))
+    gallery = (DOCS / "tutorials" / "index.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"notebooks/(\w+)\.ipynb\).*; about ([\w ]+)\.\*", gallery))
+    assert told == {path.stem: about(int(spent[path.stem])) for path in NOTEBOOKS}
+    texts = {path.name: nbformat.read(path, as_version=4).cells for path in NOTEBOOKS}
+    texts = {name: "".join(c.source for c in cells if c.cell_type == "markdown") for name, cells in texts.items()}
+    texts["README.md"] = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name, text in texts.items() if re.search(r"[Rr]uns in (about )?\w+ (and a half )?min", text)] == []
+
+
+def test_the_style_of_all_tutorials_has_the_colours_of_the_figures():
+    from diffnb.pl._style import PALETTE
+
+    with plt.style.context("diffnb.style"):
+        assert [f"#{c['color'].lstrip('#')}".upper() for c in plt.rcParams["axes.prop_cycle"]] == [
+            c.upper() for c in PALETTE
+        ]
+        assert (plt.rcParams["svg.fonttype"], plt.rcParams["pdf.fonttype"]) == ("none", 42)
+    for path in NOTEBOOKS:
+        code = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        assert 'plt.style.use("diffnb.style")' in code[0], path.name
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_index_of_functions_describes_each(name, pages):
     index = pages["reference/api/index.html"]

@@ -25,7 +25,14 @@ MADE = {
     "feature_diffmap": "feature_diffmap",
     "feature_change": "feature_change",
     "survival": "survival survival_groups survival_tests",
+    "trend": "scorecard trend",
+    "power": "power",
+    "preservation": "preservation",
+    "projected": "projection",
+    "enrich": "enrich",
 }
+#: readers that compute from the data with what is stored of the call, and so take longer
+COMPUTED = {"disc": "edges network graphml cytoscape", "scorecard": "edges effects"}
 FIGURES = {
     "disc": ("disc_significance", "disc_vectors", "disc_groups", "disc_features", "disc_embedding", "disc_graph"),
     "scorecard": ("scorecard",),
@@ -34,6 +41,10 @@ FIGURES = {
     "informed": ("informed_embedding", "informed_gap"),
     "feature_diffmap": ("feature_diffmap",),
     "survival": ("survival",),
+    "trend": ("scorecard", "trend"),
+    "power": ("power",),
+    "preservation": ("preservation",),
+    "enrich": ("enrich",),
 }
 PANELS = {"disc": "disc", "sparda": "sparda", "dufs": "dufs", "informed": "informed"}
 #: what a person can act on: the call to make, or the argument to change
@@ -69,6 +80,11 @@ def run(adata):
     dn.tl.feature_diffmap(adata, "condition", n_components=2)
     dn.tl.feature_change(adata, "condition")
     dn.tl.survival(adata, "condition")
+    dn.tl.scorecard(adata, "time", trend=True, key_added="trend")
+    dn.tl.power(adata, "condition", group_size=3, n_units=[10, 20], n_simulations=2)
+    dn.tl.preservation(adata.copy(), adata, n_permutations=19)
+    dn.tl.project(adata, adata.copy())
+    dn.tl.enrich(adata, {"first": adata.var_names[:6]}, key="disc")
 
 
 def damages(adata, key):
@@ -113,6 +129,23 @@ def test_readers_say_what_is_missing(made, key):
         adata = made.copy()
         damage(adata)
         for name in MADE[key].split():
+            said = attempt(getattr(dn.get, name), adata, key=key)
+            if said is not None:
+                refused += 1
+                assert REMEDY.search(said), f"{name} without {what}: {said}"
+    assert refused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", list(COMPUTED))
+def test_readers_that_compute_say_what_is_missing(made, key):
+    refused = 0
+    for what, damage in list(damages(made, key)):
+        if "/call/" in what or "/data/" in what or "replication" in what:  # which they do not read
+            continue
+        adata = made.copy()
+        damage(adata)
+        for name in COMPUTED[key].split():
             said = attempt(getattr(dn.get, name), adata, key=key)
             if said is not None:
                 refused += 1

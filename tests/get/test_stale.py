@@ -296,3 +296,45 @@ def test_the_fingerprint_of_a_large_matrix_costs_little():
     for _ in range(5):
         assert changes(adata, found) == []
     assert time.process_time() - start < 1.0  # 5 ms each on a quiet machine
+
+
+class TestOtherResults:
+    """Results that were made of other results."""
+
+    @pytest.fixture
+    def enriched(self, made):
+        adata = made.copy()
+        adata.obs["time"], adata.obs["event"] = np.arange(120.0) + 1, True
+        dn.tl.enrich(adata, {"first": adata.var_names[:10]}, key="disc")
+        dn.tl.survival(adata)
+        return adata
+
+    @pytest.fixture
+    def again(self, enriched):
+        dn.tl.disc(enriched, "condition", n_components=2, n_clusters=3)
+        dn.tl.informed_distance(enriched, n_clusters=5)
+        return enriched
+
+    @pytest.mark.parametrize(("read", "key"), [(dn.get.enrich, "disc"), (dn.get.survival, "informed")])
+    def test_are_stale_when_those_were_computed_again(self, again, read, key):
+        with pytest.warns(dn.StaleResultsWarning, match=f"the results under key='{key}', which they were made of"):
+            read(again)
+
+    def test_are_current_as_long_as_those_are_the_same(self, enriched, tmp_path):
+        dn.tl.meta_features(enriched)
+        dn.tl.scorecard(enriched, "condition")
+        dn.tl.disc(enriched, "condition", n_components=2, n_clusters=2)  # the same once more
+        enriched.write_h5ad(tmp_path / "a.h5ad")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of zarr's next version
+            enriched.write_zarr(tmp_path / "a.zarr")
+        for adata in (enriched, anndata.read_h5ad(tmp_path / "a.h5ad"), anndata.read_zarr(tmp_path / "a.zarr")):
+            shuffled = adata[::-1, ::-1].copy()
+            for each in (adata, shuffled):
+                dn.get.enrich(each)
+                dn.get.survival(each)
+
+    def test_do_not_matter_where_groups_are_given(self, enriched):
+        dn.tl.survival(enriched, "condition", key_added="given")
+        dn.tl.informed_distance(enriched, n_clusters=5)
+        dn.get.survival(enriched, key="given")

@@ -48,5 +48,5 @@ def test_unknown_features_and_results_without_a_trend_are_refused(adata):
     data = adata.copy()
     data.obs["half"] = np.resize(["a", "b"], 120)
     dn.tl.scorecard(data, "half", key_added="two")
-    with pytest.raises(ValueError, match=r"holds no trend; call tl.scorecard\(adata, groupby, trend=True\)"):
+    with pytest.raises(ValueError, match=r"holds no trend; run dn.tl.scorecard\(adata, groupby, trend=True\)"):
         dn.get.trend(data, features="v", key="two")

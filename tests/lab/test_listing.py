@@ -149,11 +149,14 @@ def test_outputs_that_ipython_keeps_are_left_out(adata):
 
 def test_an_object_that_breaks_is_named_and_the_others_shown(adata):
     class Broken(anndata.AnnData):
-        @property
-        def shape(self):
-            raise OSError("file is closed")
+        pass
 
     broken = Broken(np.zeros((2, 2)))
+
+    def closed(_):
+        raise OSError("file is closed")
+
+    Broken.shape = property(closed)
     assert ask({"broken": broken, "adata": adata})["objects"][0] == {"name": "broken", "error": "OSError"}
 
 

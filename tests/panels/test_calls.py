@@ -101,3 +101,16 @@ def test_the_name_of_the_data_is_found_in_the_notebook(toy, monkeypatch):
 def test_outside_of_a_notebook_it_is_adata(toy):
     assert name_of(toy) == "adata"
     assert _calls.PACKAGES["dn"] == "diffnb"
+
+
+def test_a_call_of_a_package_that_is_not_installed_is_shown_and_says_so_when_made(monkeypatch):
+    def missing(name):
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(_calls.importlib, "import_module", missing)
+    call = Call("sc.pp.pca", (), {"n_comps": 3})
+    assert call.line() == "sc.pp.pca(adata, n_comps=3)"
+    assert call.key == "pca"
+    assert call.defaults == {}
+    with pytest.raises(ImportError, match=r"sc\.pp\.pca is of scanpy .*pip install scanpy"):
+        call.run(None)

@@ -57,6 +57,24 @@ def test_stop_interrupts_work_without_a_progress_bar(worker, outcomes):
     assert outcomes[0].value is None
 
 
+def test_stop_ends_work_that_starts_threads_all_the_time(outcomes):
+    """Such a thread could take the interrupt, and the work would have waited for it forever."""
+
+    def work():
+        while True:
+            thread = threading.Thread(target=int)
+            thread.start()
+            thread.join()
+
+    for n in range(30):
+        worker = Worker(lambda *_: None, outcomes.append)
+        worker.start(work)
+        time.sleep(0.0005 * (n % 5))
+        worker.stop()
+        assert worker.wait(20), f"run {n} was not stopped"
+        assert outcomes[-1].stopped
+
+
 def test_stop_interrupts_work_that_catches_every_exception(worker, outcomes):
     def work():
         while True:
@@ -232,3 +250,41 @@ def test_the_loop_of_a_kernel_is_found(monkeypatch):
 
     monkeypatch.setattr("IPython.core.getipython.get_ipython", Shell)
     assert _work._main_loop() == "loop"
+
+
+@pytest.mark.usefixtures("no_threads")
+class TestWithoutThreads:
+    def test_work_has_ended_and_is_delivered_when_start_returns(self, worker, outcomes):
+        worker.start(lambda: 42)
+        assert [outcome.value for outcome in outcomes] == [42]
+        assert not worker.busy
+        assert worker.wait(0)
+
+    def test_progress_is_reported_at_its_steps(self, worker, steps, monkeypatch):
+        monkeypatch.setattr(_work, "PROGRESS_SECONDS", 0.0)
+        worker.start(lambda: list(bar(range(3), desc="permutations")))
+        assert steps == [("permutations", done, 3) for done in range(4)]
+
+    def test_progress_is_not_reported_at_every_one_of_many_steps(self, worker, steps, monkeypatch):
+        monkeypatch.setattr(_work, "PROGRESS_SECONDS", 60.0)
+        worker.start(lambda: list(bar(range(1000), desc="permutations")))
+        assert steps == [("permutations", 0, 1000)]
+
+    def test_a_stop_at_a_step_ends_the_work(self, outcomes):
+        worker = Worker(lambda name, done, total: worker.stop() if done == 2 else None, outcomes.append)
+        finished = []
+
+        def work():
+            for number in bar(range(5), desc="permutations"):
+                finished.append(number)
+                time.sleep(_work.PROGRESS_SECONDS)
+
+        worker.start(work)
+        assert outcomes[0].stopped
+        assert finished == [0, 1, 2]
+
+    def test_an_error_is_delivered_and_the_next_run_starts(self, worker, outcomes):
+        worker.start(lambda: 1 / 0)
+        worker.start(lambda: 1)
+        assert isinstance(outcomes[0].error, ZeroDivisionError)
+        assert outcomes[1].value == 1

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
 import diffnb as dn
+from diffnb.pl._effects import show_ratios
 
 pytestmark = pytest.mark.slow
 
@@ -52,3 +54,16 @@ def test_unknown_features_and_several_pairs_are_explained(tested, three):
     with pytest.raises(ValueError, match="one pair of conditions"):
         dn.pl.volcano(adata)
     assert dn.pl.forest(adata, group="B", n_features=3).axes
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [(0.4, 2.4, [0.5, 1, 2]), (0.01, 200, [0.01, 0.1, 1, 10, 100]), (0.6, 1.5, [0.7, 1, 1.4]), (0.95, 1.05, [1])],
+)
+def test_ratios_have_plain_ticks(low, high, shown):
+    _, ax = plt.subplots()
+    ax.plot([low, high], [0, 1])
+    ax.set_xlim(low, high)
+    show_ratios(ax)
+    assert [t for t in ax.get_xticks() if low <= t <= high] == shown
+    assert ax.xaxis.get_major_formatter()(0.5) == "0.5"

@@ -55,6 +55,16 @@ def gated():
     return adata
 
 
+@pytest.fixture(scope="package")
+def dosed(toy):
+    adata = toy[:, :20].copy()
+    adata.X = np.array(adata.X)
+    adata.obs["dose"] = np.resize([0.0, 1.0, 5.0], adata.n_obs)
+    adata.X[:, :3] += 0.3 * adata.obs["dose"].to_numpy()[:, None]
+    dn.tl.scorecard(adata, "dose", trend=True)
+    return adata
+
+
 #: figures of other data than `analysed`, and what they are asked for
 OTHERS = {
     "dufs": ("gated", {}),
@@ -64,6 +74,7 @@ OTHERS = {
     "informed_embedding": ("informed", {"color": "condition"}),
     "informed_gap": ("informed", {}),
     "preservation": ("query", {}),
+    "trend": ("dosed", {}),
 }
 
 
@@ -96,6 +107,27 @@ def test_no_text_overlaps_another_or_leaves_the_page(draw, width, texts_of, over
     texts = texts_of(figure)
     # the box around an oblique text is larger than the text
     assert overlaps([text for text in texts if text.get_rotation() % 90 == 0]) == []
+    assert cut_off(figure, texts) == []
+
+
+@pytest.mark.parametrize("name", ["disc_graph", "disc_embedding", "disc_features", "disc_vectors", "disc_significance"])
+def test_three_conditions_fit_a_column(name, three, texts_of, overlaps):
+    figure = getattr(dn.pl, name)(three, width=COLUMN_INCHES)
+    figure = figure.figure if isinstance(figure, Axes) else figure
+    texts = texts_of(figure)
+    assert overlaps([text for text in texts if text.get_rotation() % 90 == 0]) == []
+    assert cut_off(figure, texts) == []
+
+
+def test_a_single_group_has_room_for_its_legend(query, texts_of, overlaps):
+    alone = query.copy()
+    stored = alone.uns["preservation"]
+    one = {name: value[:1] for name, value in stored.items() if np.shape(value)[:1] == (4,)}
+    alone.uns["preservation"] = {**stored, **one}
+    figure = dn.pl.preservation(alone, width=COLUMN_INCHES).figure
+    texts = texts_of(figure)
+    assert "density" in [text.get_text() for text in texts]
+    assert overlaps(texts) == []
     assert cut_off(figure, texts) == []
 
 

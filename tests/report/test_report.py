@@ -57,7 +57,7 @@ def test_the_page_fetches_nothing_and_runs_its_own_script_only(toy, tmp_path):
     dn.tl.scorecard(toy, "condition")
     text = dn.report(toy, tmp_path / "report.html").read_text()
     assert "default-src &#x27;none&#x27;" in text
-    assert not re.search(r'(src|href)="(?!data:)', text)
+    assert not re.search(r'(src|href)="(?!data:|#)', text)
     assert "@import" not in text
     assert text.count("<script>") == 1
 
@@ -96,6 +96,33 @@ def test_five_thousand_features_take_less_than_five_megabytes(tmp_path):
     data = ad.AnnData(rng.normal(size=(40, 5000)).astype(np.float32), obs=obs)
     dn.tl.scorecard(data, "condition")
     assert dn.report(data, tmp_path / "report.html").stat().st_size < 5e6
+
+
+def test_the_list_of_contents_leads_to_every_section(toy, tmp_path):
+    dn.tl.scorecard(toy, "condition", key_added="first")
+    text = dn.report(toy, tmp_path / "report.html", tables={"Mine": pd.DataFrame({"a": [1]})}).read_text()
+    linked = re.findall(r'<a href="#([^"]+)">', text)
+    assert linked == re.findall(r'<section id="([^"]+)">', text)
+    assert [name.rsplit("-", 1)[0] for name in linked] == [
+        "data",
+        "scorecard-first",
+        "further-tables",
+        "code",
+        "versions-and-how-to-cite",
+    ]
+
+
+def test_further_tables_are_shown_and_must_be_tables(toy, tmp_path):
+    dn.tl.disc(toy, "condition", n_components=2, n_clusters=2)
+    pairs = dn.get.edges(toy, max_edges=5)
+    del toy.uns["disc"]
+    text = dn.report(toy, tmp_path / "report.html", tables={"Pairs <that> differ": pairs}).read_text()
+    assert "<h4>Pairs &lt;that&gt; differ</h4>" in text
+    assert 'data-file="Pairs_that_differ.csv"' in text
+    (table,) = re.findall(r'<script type="application/json">(.*?)</script>', text)
+    assert len(json.loads(table)["cells"][0]) == len(pairs) == 5
+    with pytest.raises(TypeError, match=r"tables\['a'\] is list; give a pandas DataFrame"):
+        dn.report(toy, tmp_path / "report.html", tables={"a": [1]})
 
 
 @pytest.mark.slow

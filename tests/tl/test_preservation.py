@@ -92,7 +92,7 @@ def test_results_survive_a_file(both, tmp_path):
         (lambda q: q.obs.__setitem__("other", np.resize(["x", "y"], q.n_obs)), {"groupby": "other"}, "has no 'A'"),
         (lambda q: setattr(q, "var_names", [f"x{i}" for i in range(q.n_vars)]), {}, "0 of 250 features"),
         (lambda q: setattr(q, "var_names", ["x"] * q.n_vars), {}, "are not unique"),
-        (lambda q: q.X.__setitem__((0, 0), np.nan), {}, "not finite"),
+        (lambda q: q.X.__setitem__((0, 0), np.nan), {}, "query has NaN or infinite values in 1 feature"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:Variable names are not unique")

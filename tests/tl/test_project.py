@@ -51,6 +51,18 @@ def test_projecting_the_reference_gives_its_own_projections(sparse_direction, gi
     np.testing.assert_allclose(query.obsm["X_projected"], adata.obsm["X_sparda"], atol=1e-9)
 
 
+@pytest.mark.parametrize(("tool", "given"), [(dn.tl.disc, {}), (dn.tl.sparda, {"n_features": 3})])
+def test_missing_values_of_features_that_were_left_out_are_of_no_consequence(sparse_direction, tool, given):
+    """Once they made all scores of groups missing."""
+    adata = sparse_direction.copy()
+    adata.X[3, 0] = np.nan
+    adata.var["used"] = np.arange(adata.n_vars) > 0
+    tool(adata, "condition", mask_var="used", **given)
+    for query in (adata, adata[:, 1:].copy()):
+        projected = dn.tl.project(query, adata, key=tool.__name__, copy=True).obsm
+        assert all(np.isfinite(np.asarray(projected[name])).all() for name in projected if "projected" in name)
+
+
 def test_a_missing_feature_counts_as_its_mean(reference):
     lost = dn.get.gene_sets(reference)["B1"][-3:]
     filled = reference.copy()

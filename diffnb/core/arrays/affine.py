@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..typing import Floats, Ints, Matrix
-from .ops import cross, dense64, gram, matmul, mean_and_variance, row_blocks
+from .ops import cross, dense64, gram, gram_band, matmul, mean_and_variance, row_blocks
 from .row_chunks import Chunked
 
 #: a variance below this share of the mean square is rounding error: the column is constant
@@ -144,7 +144,7 @@ class Affine:
     def gram(self, where: slice, /) -> Floats:
         """Inner products of the columns in `where` with all columns."""
         whole = where.start == 0 and where.stop == self.n_features
-        products = gram(self.x) if whole else cross(self.x[:, where], self.x)
+        products = gram(self.x) if whole else gram_band(self.x, where)
         if self.map.is_identity:
             return products
         total = np.zeros(self.n_features) if self.map.shift is None else self.n_obs * mean_and_variance(self.x)[0]

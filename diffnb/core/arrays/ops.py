@@ -18,7 +18,7 @@ from ..runtime import budget
 from ..typing import Bools, Floats, Ints, Matrix
 from . import row_chunks as chunked
 from .row_chunks import Chunked, add_in_place
-from .sparse_gram import by_rows, gram_by_rows
+from .sparse_gram import by_rows, columns_by_rows, gram_by_rows
 
 #: number of rows, mean and variance of their columns
 CountedMoments: TypeAlias = tuple[int, Floats, Floats]
@@ -131,18 +131,20 @@ def column_summaries(matrices: Sequence[Matrix], /) -> list[ColumnSummary]:
 
 def _summarize(x: Matrix) -> ColumnSummary:
     low, high = column_range(x)
-    return ColumnSummary(count_not_finite(x), low, high, _count_equal(x, low), _count_equal(x, high))
+    return ColumnSummary(count_not_finite(x), low, high, *_count_equal(x, low, high))
 
 
-def _count_equal(x: Matrix, values: Floats) -> Ints:
-    """Count the entries of every column that equal its value."""
-    if sp.issparse(x):
-        entries = x.tocoo()
-        stored = np.bincount(entries.col, minlength=x.shape[1])
-        equal = np.bincount(entries.col[entries.data == values[entries.col]], minlength=x.shape[1])
-        return np.asarray(equal + np.where(values == 0, x.shape[0] - stored, 0))
-    counts = [(block == values).sum(axis=0) for block in row_blocks(x)]
-    return np.asarray(np.sum(counts, axis=0), dtype=int)
+def _count_equal(x: Matrix, *values: Floats) -> list[Ints]:
+    """Count the entries of every column that equal its value, for each set of values."""
+    if not sp.issparse(x):
+        return [np.sum([(block == own).sum(axis=0) for block in row_blocks(x)], axis=0, dtype=int) for own in values]
+    column = x.indices if x.format == "csr" else x.tocoo().col
+    n_zeros = x.shape[0] - np.bincount(column, minlength=x.shape[1])
+    found: list[Ints] = []
+    for own in values:
+        equal = column[x.data == (own[column] if own.any() else 0.0)]
+        found.append(np.bincount(equal, minlength=x.shape[1]) + np.where(own == 0, n_zeros, 0))
+    return found
 
 
 def _summarize_block(x: Matrix, _: int, __: Ints) -> ColumnSummary:
@@ -185,6 +187,20 @@ def column_range(x: Matrix, /) -> tuple[Floats, Floats]:
     return _flat(np.min(x, axis=0)), _flat(np.max(x, axis=0))
 
 
+def column_ranges(matrices: Sequence[Matrix], /) -> list[tuple[Floats, Floats]]:
+    """Smallest and largest value of every column of each matrix; chunked ones are read once, all in one pass."""
+    if isinstance(matrices[0], Chunked):
+        column_summaries(matrices)
+    return [column_range(x) for x in matrices]
+
+
+def squared(x: Matrix, /) -> Matrix:
+    """Square every entry of a sparse matrix."""
+    if x.format not in ("csr", "csc") or not x.has_canonical_format:
+        return x.multiply(x)
+    return type(x)((np.square(x.data), x.indices, x.indptr), shape=x.shape)
+
+
 def mean_and_variance(x: Matrix, /) -> tuple[Floats, Floats]:
     """Mean and variance (divided by n) of every column, summed in float64 around the mean."""
     if isinstance(x, Chunked):
@@ -193,7 +209,7 @@ def mean_and_variance(x: Matrix, /) -> tuple[Floats, Floats]:
     if sp.issparse(x):
         x = float64(x)
         mean = _flat(x.sum(axis=0)) / n
-        square = _flat(x.multiply(x).sum(axis=0)) / n
+        square = _flat(squared(x).sum(axis=0)) / n
         return mean, np.maximum(square - mean**2, 0.0)
     mean = np.mean(x, axis=0, dtype=np.float64)
     total = np.zeros(x.shape[1])
@@ -238,6 +254,11 @@ def pooled_moments(matrices: Sequence[Matrix], /) -> tuple[Floats, Floats]:
 def gram(x: Matrix, /, *, n_rows: int | None = None) -> Floats:
     """Inner products of all columns, XᵀX, in float64; `n_rows` in all, where `x` is one of many parts."""
     return gram_by_rows(x) if by_rows(x, n_rows) else cross(x, x)
+
+
+def gram_band(x: Matrix, where: slice, /) -> Floats:
+    """Inner products of the columns in `where` with all columns, in float64."""
+    return columns_by_rows(x, where) if by_rows(x) else cross(x[:, where], x)
 
 
 def cross(x: Matrix, y: Matrix, /) -> Floats:

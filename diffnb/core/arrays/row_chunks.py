@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -20,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..runtime.progress import bar
+from ..runtime.threads import can_start_threads, thread_pool
 from ..typing import Floats, Ints, Matrix
 from . import distributed as cluster
 from .adjustment import RowAdjustment
@@ -254,7 +254,7 @@ def _prefetched(wanted: list[Wanted]) -> Iterator[tuple[Matrix, list[Selected]]]
     """Load one row block after the other, each while the one before is processed."""
     if not wanted:
         return
-    with ThreadPoolExecutor(1) as loader:
+    with thread_pool(1) as loader:
         loading = loader.submit(_loaded, wanted[0][0])
         for number, (_, selected) in enumerate(wanted):
             block = loading.result()
@@ -271,7 +271,7 @@ def _loaded(grid: Grid) -> Matrix:
     from dask.base import compute
 
     # a task of a cluster has its thread already, and starts no others
-    scheduler = "synchronous" if cluster.in_worker() else "threads"
+    scheduler = "synchronous" if cluster.in_worker() or not can_start_threads() else "threads"
     found = iter(compute(*flat, scheduler=scheduler))
     return _assembled([[next(found) for _ in row] for row in grid])
 

@@ -85,8 +85,12 @@ def feature_groups(
     rows = vectors[:, :r] * sigma[:r]
     far = length > _two_means_cut(length)
     candidates = range(1, 2 * r + 1) if n_clusters == "auto" else (n_clusters - 1,)
-    tried = [_cluster(rows, far, k, seed) for k in candidates]
-    fits = [_silhouette(rows, labels, seed) for labels in tried] if len(tried) > 1 else [0.0]
+    import sklearn.cluster  # noqa: F401, its threads can be limited once it is loaded
+
+    # a few columns: more threads would only wait for each other
+    with one_blas_thread(), openmp_threads(1):
+        tried = [_cluster(rows, far, k, seed) for k in candidates]
+        fits = _silhouettes(rows, tried, seed) if len(tried) > 1 else [0.0]
     ordered = _by_score(_converged(rows, tried[int(np.argmax(fits))]), length)
     n_found = int(ordered.max()) + 1
     return FeatureGroups(ordered, length, r, n_found, n_seeded=n_found)
@@ -149,9 +153,7 @@ def _cluster(rows: Floats, far: Bools, n_groups: int, seed: int) -> Ints:
     n_groups = min(n_groups, len(np.unique(chosen, axis=0)))
     if n_groups == 0:
         return np.zeros(len(rows), dtype=int)
-    # a few columns: more threads would only wait for each other
-    with one_blas_thread(), openmp_threads(1):
-        found = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
+    found = KMeans(n_groups, n_init=10, random_state=seed).fit(chosen).cluster_centers_
     return _nearest_centre(rows, np.vstack([rows[~far].mean(axis=0), found]))
 
 
@@ -172,16 +174,33 @@ def _nearest_centre(rows: Floats, centres: Floats) -> Ints:
     return np.asarray(np.argmin([((rows - centre) ** 2).sum(axis=1) for centre in centres], axis=0))
 
 
-def _silhouette(rows: Floats, labels: Ints, seed: int) -> float:
-    from sklearn.metrics import silhouette_score
+def _silhouettes(rows: Floats, tried: Sequence[Ints], seed: int) -> list[float]:
+    """Mean silhouette of each way to label the rows; where these are few, their distances are computed once."""
+    from sklearn.metrics.pairwise import euclidean_distances
 
-    n_labels = len(np.unique(labels))
-    if not 2 <= n_labels < len(rows):
+    if len(rows) <= MAX_SILHOUETTE_ROWS:
+        distances = euclidean_distances(rows)
+        return [_silhouette(distances, labels) for labels in tried]
+    some = [_stratified(labels, MAX_SILHOUETTE_ROWS, seed) for labels in tried]
+    return [_silhouette(euclidean_distances(rows[own]), labels[own]) for labels, own in zip(tried, some, strict=True)]
+
+
+def _silhouette(distances: Floats, labels: Ints) -> float:
+    """Mean over rows of (b − a) / max(a, b): mean distances to the own group, a, and to the nearest other one, b."""
+    groups, own, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    n_rows = len(labels)
+    if not 2 <= groups.size < n_rows:
         return -1.0
-    chosen: Ints = np.arange(len(rows))
-    if len(rows) > MAX_SILHOUETTE_ROWS:
-        chosen = _stratified(labels, MAX_SILHOUETTE_ROWS, seed)
-    return float(silhouette_score(rows[chosen], labels[chosen]))
+    means = distances @ (own[:, None] == np.arange(groups.size))
+    each = np.arange(n_rows)
+    within = means[each, own] / np.maximum(sizes[own] - 1, 1)
+    means /= sizes
+    means[each, own] = np.inf
+    nearest = means.min(axis=1)
+    largest = np.maximum(within, nearest)
+    # a row that is alone in its group, or among duplicates, counts as zero
+    counts = (sizes[own] > 1) & (largest > 0)
+    return float(np.mean(np.where(counts, (nearest - within) / np.where(counts, largest, 1.0), 0.0)))
 
 
 def _stratified(labels: Ints, size: int, seed: int) -> Ints:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from .threads import can_start_threads
+
 T = TypeVar("T")
 
 #: called with the name of the task, the number of steps done and their total (0 where it is unknown)
@@ -54,6 +56,8 @@ def bar(
     if callback is None or _quiet.get():
         from tqdm.auto import tqdm
 
+        if not can_start_threads():
+            tqdm.monitor_interval = 0  # its monitor, which is a thread, would only warn that it cannot be one
         # passed only if True: `disable=False` would override the environment variable TQDM_DISABLE
         off = {"disable": True} if disable or _quiet.get() else {}
         return tqdm(iterable, total=total, desc=desc, delay=delay, leave=False, **off)

@@ -1,17 +1,20 @@
-"""Limits on the threads of BLAS and of our own pools."""
+"""Limits on the threads of BLAS and of our own pools, and what stands in for pools where no thread can be started."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
-from threading import RLock, get_ident
-from typing import Any
+from threading import RLock, Thread, get_ident
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 #: up to this many features one thread is fastest: starting and joining more costs more than it saves, and on a
 #: busy machine (Binder, a shared server) waiting threads can make a small problem a hundred times slower
@@ -44,8 +47,44 @@ def thread_limits(n_features: int, n_jobs: int | None = None, /) -> Iterator[Non
 
 def n_workers(at_most: int = MAX_WORKERS, /) -> int:
     """Return the number of threads for a pool: the number of cores, limited by `n_jobs` of `thread_limits`."""
+    if not can_start_threads():
+        return 1
     allowed = _max_workers.get() or os.cpu_count() or 1
     return max(1, min(MAX_WORKERS, allowed, at_most))
+
+
+@cache
+def can_start_threads() -> bool:
+    """Return whether this Python can start threads; in a browser (Pyodide) it cannot."""
+    probe = Thread(target=str, daemon=True)
+    try:
+        probe.start()
+    except RuntimeError:
+        return False
+    probe.join()
+    return True
+
+
+def thread_pool(workers: int, /) -> Executor:
+    """Return a pool of so many threads, or, where none can be started, one that does all work in the calling thread."""
+    return ThreadPoolExecutor(workers) if can_start_threads() else _CallingThread()
+
+
+class _CallingThread(Executor):
+    """Does work when it is submitted, or when the next result of `map` is asked for."""
+
+    def submit(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        future: Future[R] = Future()
+        try:
+            future.set_result(work(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def map(
+        self, fn: Callable[..., R], *iterables: Iterable[Any], timeout: float | None = None, chunksize: int = 1
+    ) -> Iterator[R]:
+        return map(fn, *iterables)
 
 
 def _effective(n_jobs: int) -> int:
@@ -190,7 +229,7 @@ def for_row_blocks(work: Callable[[slice], None], shape: tuple[int, int], /) -> 
         work(slice(0, rows))
         return
     edges = [rows * i // workers for i in range(workers + 1)]
-    with ThreadPoolExecutor(workers) as pool:
+    with thread_pool(workers) as pool:
         # list: raises an exception of a worker here
         list(pool.map(work, [slice(a, b) for a, b in pairwise(edges)]))
 

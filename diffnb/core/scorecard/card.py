@@ -19,6 +19,7 @@ from .block_connectivity import connectivity_test_by_block
 from .by_sample import Design, connectivity_test_by_sample, design, marginal_tests_by_sample
 from .columnwise import with_fast_columns
 from .connectivity import connectivity_test
+from .correlation_blocks import multiplied_by_rows
 from .count_connectivity import connectivity_test_of_counts, connectivity_test_of_counts_by_sample
 from .marginal import CompareRows, FeatureTest, MarginalTests, marginal_tests
 from .small_groups import compare_small_groups, needs_permutations
@@ -30,6 +31,8 @@ KINDS = ("mean", "spread", "distribution", "connectivity")
 NONE = "none"
 #: adjusted p-value below which a kind of difference counts
 ALPHA = 0.05
+#: digits of a statistic, and of the logarithm of a p-value, beyond which two kinds of difference are equal
+DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,8 @@ def _compare_observations(
         designs = covariate_designs(covariates)
         compare, n_columns = AdjustedComparison.of(*(own.values for own in designs)), covariates[0].shape[1]
         related = residuals(related, designs, exchangeable=False)
-    group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
+    if not multiplied_by_rows((group, reference)):
+        group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
     marginal = marginal_tests(group, reference, compare=compare, n_jobs=n_jobs)
     if counts is not None:
         connected = connectivity_test_of_counts(*counts, n_jobs=n_jobs)
@@ -178,5 +182,8 @@ def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:
     # the distance of distributions is on another scale than the three ratios, and so never breaks a tie
     size = np.abs(np.nan_to_num(stat))
     size[:, distribution] = 0.0
-    ranked = np.lexsort((-size, np.where(significant, pval_adj, np.inf)), axis=1)[:, 0]
+    # mean and spread of a feature that is mostly zero are the same test: rounding must not choose between them
+    with np.errstate(divide="ignore"):
+        chance = np.round(np.log(np.where(significant, pval_adj, np.inf)), DIGITS)
+    ranked = np.lexsort((-np.round(size, DIGITS), chance), axis=1)[:, 0]
     return np.where(significant.any(axis=1), np.asarray(KINDS)[ranked], NONE)

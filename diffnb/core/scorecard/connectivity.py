@@ -18,11 +18,11 @@ import numpy as np
 from scipy import special
 from scipy.linalg import hadamard
 
-from ..arrays.ops import column_summaries, take_columns
+from ..arrays.ops import column_ranges, take_columns
 from ..stats.tails import null_sample_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
 from .columnwise import with_fast_columns
-from .correlation_blocks import RowGroups
+from .correlation_blocks import RowGroups, multiplied_by_rows
 from .count_blocks import AnyGroups, sum_over_groups
 from .folds import ContentOrder, content_order, numbered, random_folds
 from .marginal import FeatureTest
@@ -75,7 +75,10 @@ def connectivity_test(
     stat, pval = np.full(n_features, np.nan), np.full(n_features, np.nan)
     n_folds = n_folds_for(min(group.shape[0], reference.shape[0]) - n_covariates, int(varies.sum()))
     if n_folds:
-        kept = [take_columns(with_fast_columns(x), varies) for x in (group, reference)]
+        fast = (group, reference)
+        if not multiplied_by_rows(fast):
+            fast = (with_fast_columns(group), with_fast_columns(reference))
+        kept = [take_columns(x, varies) for x in fast]
         in_folds = partial(RowGroups, lost=n_covariates / n_folds)
         orders = [content_order(x) for x in kept]
         stat[varies], pval[varies] = compare_over_folds(kept, orders, in_folds, n_folds, n_jobs)
@@ -84,7 +87,7 @@ def connectivity_test(
 
 def varying(*matrices: Matrix) -> Bools:
     """Return which columns are constant in none of the matrices."""
-    return np.asarray(np.all([summary.high > summary.low for summary in column_summaries(matrices)], axis=0))
+    return np.asarray(np.all([high > low for low, high in column_ranges(matrices)], axis=0))
 
 
 def n_folds_for(n_obs: int, n_features: int, /) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -15,7 +14,7 @@ from ..arrays.ops import cross, dense64, gram, moments_of_each
 from ..arrays.row_chunks import Chunked, add_in_place, reduce
 from ..arrays.sparse_gram import band_by_rows, by_rows
 from ..runtime import budget
-from ..runtime.threads import n_workers, thread_limits
+from ..runtime.threads import n_workers, thread_limits, thread_pool
 from ..typing import Floats, Ints, Matrix
 
 #: features on either side of a block of correlations
@@ -74,12 +73,15 @@ def sum_over_correlation_blocks(
 def correlations_by_block(conditions: Sequence[RowGroups], /) -> Iterator[tuple[Correlate, list[BlockPair]]]:
     """Iterate over the blocks on and above the diagonal, and how to correlate the features of each in all groups."""
     matrices = [condition.matrix for condition in conditions]
-    if isinstance(matrices[0], Chunked):
-        return _correlations_in_bands(conditions)
-    n_rows = sum(x.shape[0] for x in matrices)
-    if all(by_rows(x, n_rows) for x in matrices):
+    if isinstance(matrices[0], Chunked) or multiplied_by_rows(matrices):
         return _correlations_in_bands(conditions)
     return _correlations_in_memory(conditions)
+
+
+def multiplied_by_rows(matrices: Sequence[Matrix], /) -> bool:
+    """Return whether products of sparse columns in memory are added row by row."""
+    n_rows = sum(x.shape[0] for x in matrices)
+    return all(by_rows(x, n_rows) for x in matrices)
 
 
 def sum_over_blocks(
@@ -181,7 +183,7 @@ def _sparse_products(parts: Sequence[Matrix], band: slice) -> list[Floats]:
         later = part if band.start == 0 else part[:, band.start :]
         return band_by_rows(later, band.stop - band.start)
 
-    with ThreadPoolExecutor(n_workers(len(parts))) as pool:
+    with thread_pool(n_workers(len(parts))) as pool:
         return list(pool.map(multiply, parts))
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays.affine import inverse
-from ..arrays.ops import float64, mean_and_variance, row_blocks
+from ..arrays.ops import float64, mean_and_variance, row_blocks, squared
 from ..arrays.row_chunks import Chunked, map_rows
 from ..runtime.seeds import generator
 from ..typing import Floats, Ints, Matrix
@@ -88,5 +88,5 @@ def _keys_of_rows(mean: Floats, scale: Floats, x: Matrix) -> Floats:
         standard = (x - mean) * scale
         return np.stack([np.einsum("ij,ij->i", standard, standard), standard @ weights], axis=1)
     x = float64(x)
-    squares = x.multiply(x) @ scale**2 - 2 * (x @ (mean * scale**2)) + np.sum((mean * scale) ** 2)
+    squares = squared(x) @ scale**2 - 2 * (x @ (mean * scale**2)) + np.sum((mean * scale) ** 2)
     return np.stack([squares, (x @ (weights * scale)) - np.sum(mean * weights * scale)], axis=1)

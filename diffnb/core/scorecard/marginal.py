@@ -17,11 +17,11 @@ from ..arrays.row_chunks import Chunked
 from ..stats.tails import shifted_gamma_pvalues, t_pvalues
 from ..typing import Bools, Floats, Ints, Matrix
 from .columnwise import map_column_blocks, with_fast_columns
+from .stored_values import LAST_BIT, by_stored_values, column_statistics
 
 #: rows of both conditions (features × observations) → mean, spread and distribution as stat, pval each
 CompareRows: TypeAlias = Callable[[Floats, Floats], Floats]
 
-LAST_BIT = np.uint64(1)
 #: numbers in a block of columns that is sorted at once: what fits in the processor's cache
 MAX_SORTED_NUMBERS = 250_000
 
@@ -60,6 +60,8 @@ def marginal_tests(
     """
     if isinstance(group, Chunked):
         return _by_loaded_columns([group, reference], lambda x, y: marginal_tests(x, y, compare=compare, n_jobs=n_jobs))
+    if compare is None and by_stored_values(group, reference):
+        return _of_stored_values(group, reference, n_jobs)
     group, reference = with_fast_columns(group), with_fast_columns(reference)
     width = max(1, MAX_SORTED_NUMBERS // (group.shape[0] + reference.shape[0]))
     tests = compare_block if compare is None else compare
@@ -69,6 +71,21 @@ def marginal_tests(
 
     rows = np.concatenate(map_column_blocks(of_block, group.shape[1], width, n_jobs=n_jobs), axis=1)
     return MarginalTests(FeatureTest(*rows[0:2]), FeatureTest(*rows[2:4]), FeatureTest(*rows[4:6]))
+
+
+def _of_stored_values(group: Matrix, reference: Matrix, n_jobs: int | None) -> MarginalTests:
+    """Compare all columns without making them dense."""
+    found = column_statistics(group, reference, n_jobs=n_jobs)
+    n, m = int(group.shape[0]), int(reference.shape[0])
+    first, second = found.group, found.reference
+    mean = welch(first.mean - second.mean, (first.variance, second.variance), (n, m))
+    spread = _student(first.distance - second.distance, (first.distance_variance, second.distance_variance), (n, m))
+    within = ((n - 1) * first.variance + (m - 1) * second.variance) / (n + m - 2)
+    between = n * m / (n + m) * (first.mean - second.mean) ** 2 / (n + m - 1)
+    scale = np.sqrt(np.where(within > 0, within, between))
+    cumulants = _inflated(found.cumulants, (n + m) / (n + m - 1))
+    pvals = shifted_gamma_pvalues(n * m / (n + m) * found.statistic, cumulants)
+    return MarginalTests(mean, spread, FeatureTest(found.area / np.where(scale > 0, scale, 1.0), pvals))
 
 
 def _by_loaded_columns(
@@ -146,9 +163,15 @@ def _from_median(ordered: Floats) -> Floats:
 def _brown_forsythe(group: Floats, reference: Floats) -> FeatureTest:
     """Student's t of the distances to the median, rows being sorted."""
     first, second = _from_median(group), _from_median(reference)
-    n, m = first.shape[1], second.shape[1]
-    pooled = ((n - 1) * _row_variances(first) + (m - 1) * _row_variances(second)) / (n + m - 2)
-    return t_test(first.mean(axis=1) - second.mean(axis=1), np.sqrt(pooled * (1 / n + 1 / m)), n + m - 2)
+    variances = (_row_variances(first), _row_variances(second))
+    return _student(first.mean(axis=1) - second.mean(axis=1), variances, (first.shape[1], second.shape[1]))
+
+
+def _student(difference: Floats, variance: tuple[Floats, Floats], n: tuple[int, int]) -> FeatureTest:
+    """Student's t from a difference in means, two unbiased variances and two sizes."""
+    df = sum(n) - 2
+    pooled = ((n[0] - 1) * variance[0] + (n[1] - 1) * variance[1]) / df
+    return t_test(difference, np.sqrt(pooled * (1 / n[0] + 1 / n[1])), df)
 
 
 def _distribution(values: Floats, in_group: Bools, n: tuple[int, int], variance: tuple[Floats, Floats]) -> FeatureTest:
@@ -223,7 +246,12 @@ def _bridge_cumulants(below: Floats, weight: Floats, inflation: float) -> Floats
         weight**3 + 3 * down * (_sum_before(weight * up) + weight * single) + 6 * down * _sum_before(weight * single),
         axis=1,
     )
-    return np.stack([inflation * mean, 2 * inflation**2 * second, 8 * inflation**3 * third])
+    return _inflated(np.stack([mean, second, third]), inflation)
+
+
+def _inflated(sums: Floats, inflation: float) -> Floats:
+    """First three cumulants from the sums over steps, and pairs and triples of them."""
+    return np.asarray(np.array([1.0, 2.0, 8.0])[:, None] * inflation ** np.arange(1, 4)[:, None] * sums)
 
 
 def _sum_before(x: Floats) -> Floats:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..runtime.progress import bar
 from ..runtime.seeds import generator
-from ..runtime.threads import n_workers
+from ..runtime.threads import n_workers, thread_pool
 from ..typing import Floats, Ints
 from .ascent import MAX_STARTS
 from .coupling import Coupling
@@ -122,7 +121,7 @@ def cross_validate(
             )
         else:
             found = []
-            with ThreadPoolExecutor(n_workers(len(batches))) as pool:
+            with thread_pool(n_workers(len(batches))) as pool:
                 for of_batch in pool.map(work, enumerate(batches)):
                     found.append(of_batch)
                     shown.update()

@@ -7,7 +7,7 @@ threads, each of which waits when it needs a product; once all of them wait, one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -23,6 +23,7 @@ from ..arrays.ops import dense64, float64, matmul
 from ..arrays.row_chunks import Chunked, add_in_place, reduce, stacked
 from ..runtime import budget
 from ..runtime.progress import quietly
+from ..runtime.threads import can_start_threads, thread_pool
 from ..typing import Floats, Ints, Matrix
 
 T = TypeVar("T")
@@ -222,6 +223,8 @@ def _run_one_pass(requests: Sequence[_Request]) -> None:
 
 def n_sharing_passes(numbers_each: int, /) -> int:
     """Return how many pieces of work may share passes when each of them holds so many numbers."""
+    if not can_start_threads():
+        return 1
     return min(MAX_THREADS_PER_PASS, budget.count(8 * numbers_each, "kept"))
 
 
@@ -243,7 +246,7 @@ def run_sharing_passes(
             on_done()
             continue
         operator.passes.register(len(sharing))
-        with ThreadPoolExecutor(len(sharing)) as pool:
+        with thread_pool(len(sharing)) as pool:
             futures = [
                 pool.submit(copy_context().run, _run_registered, operator.passes, work, item) for item in sharing
             ]

@@ -8,7 +8,6 @@ equal those of `distances.nearest` wherever the same neighbours are found. The s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Literal, TypeAlias
@@ -19,7 +18,7 @@ from ..arrays.affine import Affine, AffineMap, inverse
 from ..arrays.row_chunks import Chunked
 from ..runtime import budget
 from ..runtime.seeds import generator
-from ..runtime.threads import n_workers, one_blas_thread
+from ..runtime.threads import n_workers, one_blas_thread, thread_pool
 from ..typing import Auto, Bools, Floats, Ints
 from .distances import DUPLICATE_TOLERANCE, Metric, Neighbors, nearest
 from .points import Columns
@@ -180,7 +179,7 @@ def _sieve(coordinates: _Coordinates, count: int) -> Neighbors:
 
 
 def _concurrently(work: Callable[[int], None], items: Iterable[int]) -> None:
-    with ThreadPoolExecutor(n_workers()) as pool:
+    with thread_pool(n_workers()) as pool:
         # list: raises an exception of a worker here
         list(pool.map(work, items))
 
@@ -319,8 +318,14 @@ def _search_coordinates(coordinates: _Coordinates, seed: int) -> Floats:
 
 
 def _descended(coordinates: Floats, count: int, seed: int) -> Ints:
-    from pynndescent import NNDescent
-
+    try:
+        from pynndescent import NNDescent
+    except ImportError as error:
+        raise ImportError(
+            f"an approximate search for neighbours among {len(coordinates):,} features needs the package pynndescent,"
+            f" which could not be imported ({error}). Install it (pip install pynndescent), or search exactly:"
+            " neighbors='exact' where the function has this argument."
+        ) from error
     # Numba's default threading layer must not be entered concurrently
     with _NUMBA_LOCK:
         index = NNDescent(coordinates, metric="euclidean", n_neighbors=count, random_state=seed, compressed=False)

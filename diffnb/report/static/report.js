@@ -181,7 +181,8 @@ class LiveTable {
       head.setAttribute('aria-sort', i !== this.order ? 'none' : this.descending ? 'descending' : 'ascending');
     });
     const all = this.data.cells[0]?.length ?? 0;
-    this.count.textContent = rows.length ? `${start + 1}–${end} of ${rows.length} rows (${all} in all)` : 'no row';
+    const of = rows.length < all ? `${rows.length} rows found among ${all}` : `${all} rows`;
+    this.count.textContent = rows.length ? `${start + 1}–${end} of ${of}` : 'no row';
     this.back.disabled = this.page === 0;
     this.forward.disabled = end >= rows.length;
   }

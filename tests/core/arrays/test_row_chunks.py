@@ -121,3 +121,12 @@ def test_summaries_are_not_computed_twice(streamed, counts, monkeypatch):
         np.testing.assert_array_equal(again.low, seen.low[kept])
         np.testing.assert_array_equal(again.high, seen.high[kept])
         np.testing.assert_array_equal(again.not_finite, seen.not_finite[kept])
+
+
+@pytest.mark.usefixtures("no_threads")
+def test_chunks_are_read_where_no_thread_can_be_started(counts):
+    np.testing.assert_array_equal(arrays.dense64(chunked.chunked(dense_chunks(counts, 10))), counts)
+    halves = chunked.reduce(
+        [chunked.chunked(dense_chunks(counts, 10))], lambda block, *_: block.sum(axis=0), lambda a, b: a + b
+    )
+    np.testing.assert_allclose(halves[0], counts.sum(axis=0))

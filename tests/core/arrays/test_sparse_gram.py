@@ -13,7 +13,10 @@ from diffnb.core.arrays.sparse_gram import by_rows, gram_by_rows
 
 @pytest.fixture
 def counts(rng):
-    return sp.csr_array(rng.poisson(0.1, size=(50, 30)).astype(float))
+    """Few numbers in most columns, and many in some of them."""
+    level = np.full(30, 0.1)
+    level[[3, 11, 12, 29]] = 1.5
+    return sp.csr_array(rng.poisson(level, size=(50, 30)).astype(float))
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -75,6 +78,22 @@ def test_every_product_is_added_once_and_on_one_side_only(counts):
     assert all(first <= other for first, other in added)
 
 
+def test_columns_with_many_numbers_are_made_dense_and_no_others(counts, monkeypatch):
+    """The work, counted: rows of dense columns added once for every number of the others."""
+    added = []
+
+    def loop(starts, rows, values, dense, n_dense, total):
+        added.append((len(rows), n_dense, dense.shape))
+        module.add_dense_products(starts, rows, values, dense, n_dense, total)
+
+    monkeypatch.setattr(module, "MAX_COLUMN_DENSITY", 0.4)
+    monkeypatch.setattr(module, "compiled", lambda: (module.add_products, loop))
+    gram_by_rows(counts)
+    columns = counts.tocsc()
+    others = sum(np.diff(columns.indptr)[j] for j in range(30) if j not in (3, 11, 12, 29))
+    assert added == [(others, 4, (50, 4))]
+
+
 def test_a_large_sparse_matrix_is_multiplied_row_by_row(counts, monkeypatch):
     monkeypatch.setattr(module, "MIN_MULTIPLICATIONS", 1)
     monkeypatch.setattr(ops, "cross", None)
@@ -82,8 +101,10 @@ def test_a_large_sparse_matrix_is_multiplied_row_by_row(counts, monkeypatch):
     np.testing.assert_allclose(ops.gram(counts), dense.T @ dense, rtol=1e-12)
 
 
+@pytest.mark.parametrize("dense_from", [0.0, 0.4, 1.0])
 @pytest.mark.parametrize("width", [1, 12, 30])
-def test_a_band_of_columns_is_multiplied_with_all_columns(width, counts, monkeypatch):
+def test_a_band_of_columns_is_multiplied_with_all_columns(width, dense_from, counts, monkeypatch):
+    monkeypatch.setattr(module, "MAX_COLUMN_DENSITY", dense_from)
     monkeypatch.setattr(module, "ROWS_AT_ONCE", 16)
     monkeypatch.setattr(module, "MIRRORED_AT_ONCE", 5)
     dense = counts.toarray()
@@ -94,3 +115,11 @@ def test_parts_of_a_large_matrix_are_multiplied_as_the_whole_is(counts, monkeypa
     monkeypatch.setattr(module, "MIN_MULTIPLICATIONS", 1000 * 30**2)
     assert not by_rows(counts)
     assert by_rows(counts, 1000)
+
+
+@pytest.mark.parametrize("where", [slice(0, 7), slice(9, 13), slice(20, 30), slice(0, 30)])
+def test_some_columns_are_multiplied_with_all_columns(where, counts, monkeypatch):
+    monkeypatch.setattr(module, "MIN_MULTIPLICATIONS", 1)
+    monkeypatch.setattr(ops, "cross", None)
+    dense = counts.toarray()
+    np.testing.assert_allclose(ops.gram_band(counts, where), dense[:, where].T @ dense, rtol=1e-12)

@@ -36,7 +36,7 @@ def test_changed_pixels_come_first(images, name):
 def test_an_image_has_not_changed_against_itself(images, name):
     score = CHANGE_DETECTORS[name](images[0], images[0])
     assert np.isfinite(score).all()
-    assert score.max() < 1e-3
+    assert score.max() < 0.01  # rounding, where a changed pixel has a score of several
 
 
 @pytest.mark.parametrize("name", ["chronochrome", "ir_mad"])

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from diffnb.core.disc import feature_groups as module
 from diffnb.core.disc.feature_groups import (
     FeatureGroups,
     feature_groups,
@@ -123,3 +124,34 @@ def test_the_background_is_a_group_where_it_is_what_is_connected(n_connected, rn
     pointed = FeatureGroups((np.arange(100) >= 60).astype(int), np.abs(vectors[:, 0]), 1, 2)
     found = refined(pointed, vectors, np.ones(1), own=own, others=[other])
     assert found.labels.tolist() == [1] * n_connected + [0] * (100 - n_connected)
+
+
+@pytest.mark.parametrize("n_groups", [2, 5])
+@pytest.mark.parametrize("kind", ["spread", "alone", "duplicates"])
+def test_silhouettes_are_those_of_scikit_learn(n_groups, kind, rng):
+    from sklearn.metrics import silhouette_score
+
+    rows = rng.normal(size=(60, 2))
+    labels = rng.integers(0, n_groups, 60)
+    if kind == "alone":
+        labels[7] = n_groups
+    if kind == "duplicates":
+        rows[:30] = rows[0]
+        labels[:30] = 0
+    (ours,) = module._silhouettes(rows, [labels], 0)
+    assert ours == pytest.approx(silhouette_score(rows, labels), abs=1e-12)
+
+
+def test_distances_are_computed_once_for_all_numbers_of_groups(vectors, monkeypatch):
+    """The work, counted: one matrix of distances, whatever the number of silhouettes."""
+    from sklearn.metrics import pairwise
+
+    calls, whole = [], pairwise.euclidean_distances
+
+    def counted(rows):
+        calls.append(len(rows))
+        return whole(rows)
+
+    monkeypatch.setattr(pairwise, "euclidean_distances", counted)
+    module.feature_groups(*vectors)
+    assert calls == [200]

@@ -1,6 +1,6 @@
 """Limits on the threads of BLAS, a property of the process, when several contexts set them concurrently."""
 
-from threading import Thread
+from threading import Thread, get_ident
 
 import numpy as np
 import pytest
@@ -132,3 +132,48 @@ def test_a_thread_can_limit_blas_after_another_thread_has_set_the_number():
     threadpool_limits(limits=1)
     assert seen == [1] * len(real)
     assert before == after == [2] * len(real)
+
+
+def test_this_python_starts_threads():
+    assert threads.can_start_threads()
+
+
+@pytest.mark.usefixtures("no_threads")
+class TestWithoutThreads:
+    def test_it_is_noticed_and_no_pool_is_larger_than_one(self):
+        assert not threads.can_start_threads()
+        assert threads.n_workers() == 1
+
+    def test_a_pool_works_in_the_calling_thread(self):
+        with threads.thread_pool(4) as pool:
+            seen = list(pool.map(lambda x: (x, get_ident()), range(3)))
+            future = pool.submit(lambda x, y=0: x + y, 1, y=2)
+        assert seen == [(x, get_ident()) for x in range(3)]
+        assert future.done()
+        assert future.result() == 3
+
+    def test_results_are_asked_for_one_by_one_so_that_progress_is_seen(self):
+        done = []
+        with threads.thread_pool(2) as pool:
+            results = pool.map(done.append, range(3))
+            next(results)
+            assert done == [0]
+
+    def test_an_error_is_raised_where_the_result_is_asked_for(self):
+        with threads.thread_pool(1) as pool:
+            failed = pool.submit(int, "x")
+            with pytest.raises(ValueError, match="invalid literal"):
+                failed.result()
+
+    def test_an_interrupt_is_raised_at_once(self):
+        def interrupted():
+            raise KeyboardInterrupt
+
+        with threads.thread_pool(1) as pool, pytest.raises(KeyboardInterrupt):
+            pool.submit(interrupted)
+
+    def test_row_blocks_are_done_in_this_thread(self, monkeypatch):
+        monkeypatch.setattr(threads, "MIN_SHARED_NUMBERS", 1)
+        done = []
+        threads.for_row_blocks(done.append, (10, 2))
+        assert done == [slice(0, 10)]

@@ -86,6 +86,15 @@ def test_the_kind_is_that_of_the_smallest_adjusted_p_value(pval_adj, stat, kind)
     assert dominant_kind(np.array([stat], dtype=float), np.array([pval_adj]))[0] == kind
 
 
+@pytest.mark.parametrize("kind", [0, 1])
+def test_rounding_does_not_choose_between_tests_that_are_the_same(kind):
+    """Of a feature with two values, mean and spread are one test; the former is named whichever came out larger."""
+    stat, pval_adj = np.array([[4.5, 4.5, 0.1, 0.2]]), np.array([[0.01, 0.01, 0.02, 0.5]])
+    stat[0, kind] *= 1 + 1e-13
+    pval_adj[0, kind] *= 1 - 1e-12
+    assert dominant_kind(stat, pval_adj)[0] == "mean"
+
+
 def test_samples_may_be_given_as_codes(rng):
     x, y = rng.normal(size=(2, 60, 8))
     codes = np.repeat(np.arange(3), 20)

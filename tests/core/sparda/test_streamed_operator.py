@@ -205,3 +205,7 @@ class TestSharedPasses:
     def test_are_shared_by_as_many_as_fit_in_memory(self, set_memory):
         set_memory(4 * 8 * 100)
         assert [n_sharing_passes(numbers) for numbers in (1, 10, 60, 1000)] == [MAX_THREADS_PER_PASS, 10, 1, 1]
+
+    @pytest.mark.usefixtures("no_threads")
+    def test_nothing_is_shared_where_no_thread_can_be_started(self):
+        assert n_sharing_passes(1) == 1
