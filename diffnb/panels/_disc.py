@@ -27,6 +27,7 @@ from ._controls import (
     set_options,
 )
 from ._docs import documented_panel
+from ._enrichment import Enrichment
 from ._feature_panel import MethodPanel
 from ._features import RESULT, VAR
 from ._notes import Notes
@@ -133,6 +134,7 @@ class DiscPanel(MethodPanel):
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the controls within them."""
         self.evidence = Notes()
+        self.enrichment = Enrichment(self.adata, self.key, self.picture("Enrichment"), self._add_enrichment)
         self.group = dropdown("group", [], label="condition")
         self.basis = dropdown("basis", [], label="embedding")
         self.component = dropdown("component", [1], label="vector")
@@ -145,6 +147,7 @@ class DiscPanel(MethodPanel):
             "Significance": widgets.VBox([self.evidence, self.picture("Significance"), self.replication]),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(row_of(self.group), self.picture("Groups")),
+            "Enrichment": self.enrichment.tab(),
             "Observations": widgets.VBox(
                 [row_of(self.group, self.basis, self.component), self.picture("Observations"), *layouts]
             ),
@@ -153,6 +156,15 @@ class DiscPanel(MethodPanel):
     def shown_keys(self) -> list[str]:
         """Return the keys of the results on screen; the settings of the first are restored last."""
         return ["scorecard", self.key]
+
+    def tab_controls(self) -> list[Control]:
+        """Return the controls within tabs, those of the enrichment among them."""
+        return [*super().tab_controls(), *self.enrichment.controls]
+
+    def _add_enrichment(self, call: Call) -> None:
+        """Show an enrichment that was made in its tab, and its line."""
+        self._calls_by_key[call.key] = call
+        self.redraw("Enrichment")
 
     def calls(self) -> list[Call]:
         """Run DiSC, its meta-features and, if selected, the scorecard."""
@@ -186,6 +198,8 @@ class DiscPanel(MethodPanel):
             "Groups": self.pl_call("disc_groups", group=group),
             "Features: figure": self.pl_call("disc_embedding", group=group, **self._plane()),
         }
+        if self.enrichment.drawn is not None:
+            calls["Enrichment"] = self.enrichment.drawn
         if has_meta_features(self.adata, self.key):
             about = {"group": group, "component": component, "basis": self.basis.value}
             calls["Observations"] = self.pl_call("disc_observations", **about)
@@ -216,6 +230,9 @@ class DiscPanel(MethodPanel):
         if not self.has_results():
             return
         self.evidence.show(self._evidence())
+        self.enrichment.show()
+        if self.enrichment.drawn is None:  # groups of another run: their sets are tested again, or not shown
+            self._calls_by_key.pop(self.enrichment.key_added, None)
         self.replication.value = replication_line(self.adata, self.key)
         first = get.disc_significance(self.adata, key=self.key).query("component == 1").set_index("group")["sigma"]
         # the condition with the largest σ has most structure of its own

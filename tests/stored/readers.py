@@ -38,7 +38,6 @@ LEFT_OUT = {
     "projection": "needs a second data set",
     "cytoscape": "writes get.network in another format",
     "graphml": "writes get.network in another format",
-    "trend": "needs results of tl.scorecard(trend=True)",
     "network": "the edges that get.edges returns",
 }
 
