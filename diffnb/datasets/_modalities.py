@@ -159,12 +159,12 @@ def _scaled(values: Any, scale: str) -> Any:
     dtype = np.float32 if values.dtype == np.float32 else np.float64
     if sparse.issparse(values):
         return sparse.csr_matrix(values.astype(dtype).multiply((1 / sd)[None].astype(dtype)))
-    return (values / sd).astype(dtype)
+    return np.asarray(values / sd, dtype=dtype)
 
 
 def _sd(values: Any) -> np.ndarray:
     if not sparse.issparse(values):
-        return np.asarray(values, dtype=float).std(axis=0)
+        return np.asarray(np.std(values, axis=0, dtype=float))
     exact = values.astype(float)
     mean = np.asarray(exact.mean(axis=0)).ravel()
     # around the mean: the difference of mean squares would lose digits
