@@ -27,11 +27,15 @@ from ._controls import (
     set_options,
 )
 from ._docs import documented_panel
+from ._enrichment import Enrichment
 from ._feature_panel import MethodPanel
 from ._features import RESULT, VAR
+from ._linked import LinkedViews
 from ._notes import Notes
 from ._replication import has_replication, replication_line
 
+#: the tab of the linked views
+LINKED = "Linked views"
 #: what is asked, in words
 ASKED = {
     "relations": "Which groups of features are connected in one condition only?",
@@ -133,6 +137,9 @@ class DiscPanel(MethodPanel):
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the controls within them."""
         self.evidence = Notes()
+        self.enrichment = Enrichment(self.adata, self.key, self.picture("Enrichment"), self._add_enrichment)
+        self.linked = LinkedViews(self.adata, self.key, self._on_view)
+        self._linked_stale = True
         self.group = dropdown("group", [], label="condition")
         self.basis = dropdown("basis", [], label="embedding")
         self.component = dropdown("component", [1], label="vector")
@@ -143,8 +150,10 @@ class DiscPanel(MethodPanel):
         layouts = [self.picture("Observations: features")] if self._layout_figure() else []
         return {
             "Significance": widgets.VBox([self.evidence, self.picture("Significance"), self.replication]),
+            LINKED: self.linked.tab(),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(row_of(self.group), self.picture("Groups")),
+            "Enrichment": self.enrichment.tab(),
             "Observations": widgets.VBox(
                 [row_of(self.group, self.basis, self.component), self.picture("Observations"), *layouts]
             ),
@@ -153,6 +162,11 @@ class DiscPanel(MethodPanel):
     def shown_keys(self) -> list[str]:
         """Return the keys of the results on screen; the settings of the first are restored last."""
         return ["scorecard", self.key]
+
+    def _add_enrichment(self, call: Call) -> None:
+        """Show an enrichment that was made in its tab, and its line."""
+        self._calls_by_key[call.key] = call
+        self.redraw("Enrichment")
 
     def calls(self) -> list[Call]:
         """Run DiSC, its meta-features and, if selected, the scorecard."""
@@ -186,6 +200,8 @@ class DiscPanel(MethodPanel):
             "Groups": self.pl_call("disc_groups", group=group),
             "Features: figure": self.pl_call("disc_embedding", group=group, **self._plane()),
         }
+        if self.enrichment.drawn is not None:
+            calls["Enrichment"] = self.enrichment.drawn
         if has_meta_features(self.adata, self.key):
             about = {"group": group, "component": component, "basis": self.basis.value}
             calls["Observations"] = self.pl_call("disc_observations", **about)
@@ -213,9 +229,13 @@ class DiscPanel(MethodPanel):
     def show(self) -> None:
         """Set the options of the controls within tabs, and fill evidence, map and table."""
         self._ask()
+        self._linked_stale = True
         if not self.has_results():
             return
         self.evidence.show(self._evidence())
+        self.enrichment.show()
+        if self.enrichment.drawn is None:  # groups of another run: their sets are tested again, or not shown
+            self._calls_by_key.pop(self.enrichment.key_added, None)
         self.replication.value = replication_line(self.adata, self.key)
         first = get.disc_significance(self.adata, key=self.key).query("component == 1").set_index("group")["sigma"]
         # the condition with the largest σ has most structure of its own
@@ -225,6 +245,27 @@ class DiscPanel(MethodPanel):
         others = [b for b in bases if b not in usual and b != meta_features_slot(self.key)]
         set_options(self.basis, [("automatic", None), *((b, b) for b in [*usual, *others])])
         self._show_group()
+
+    def tab_controls(self) -> list[Control]:
+        """Return the controls within tabs, those of the linked views and of the enrichment among them."""
+        return [*super().tab_controls(), *self.linked.controls, *self.enrichment.controls]
+
+    def recolor(self) -> None:
+        """Colour the maps for the theme of the page."""
+        super().recolor()
+        self.linked.recolor(self.status.dark)
+
+    def more_lines(self, adata: str) -> list[str]:
+        """Return the lines of the linked views and of saved selections."""
+        return [*self.linked.lines(adata), *super().more_lines(adata)]
+
+    def _draw_open(self) -> None:
+        """Draw the open tab; the linked views compute what they show when they are opened."""
+        super()._draw_open()
+        is_open = self.tab_names and self.tab_names[self.tabs.selected_index or 0] == LINKED
+        if is_open and self._linked_stale and self.has_results():
+            self._linked_stale = False
+            self.linked.show(self.status.dark)
 
     def summary(self) -> list[str]:
         """Describe the static picture, with the evidence for groups."""
