@@ -111,16 +111,7 @@ def level_of_permutations(seeds: int) -> None:
     }
     rows = []
     for name, options in ways.items():
-        found = []
-        for seed in range(N_SETS_PER_SEED * seeds):
-            rng = np.random.default_rng(seed)
-            in_b, late = mixed(N_OBS_TESTED, rng)
-            x = rng.normal(size=(2 * N_OBS_TESTED, N_FEATURES_TESTED))
-            adata = annotated(x + late[:, None] * rng.normal(size=N_FEATURES_TESTED), in_b, late)
-            dn.tl.pda(adata, "condition", n_permutations=N_PERMUTATIONS, **options)
-            dn.tl.disc(adata, "condition", standardize="global", n_permutations=N_PERMUTATIONS, **options)
-            first = dn.get.disc_significance(adata).query("component == 1")["pval"]
-            found.append([dn.get.sparda_summary(adata, key="pda")["pval"].iloc[0], *first])
+        found = [_permutation_pvalues(seed, options) for seed in range(N_SETS_PER_SEED * seeds)]
         shares = (np.array(found) <= 0.05).mean(axis=0)
         rows.append([name, len(found), *map(float, shares)])
     table(
@@ -128,6 +119,18 @@ def level_of_permutations(seeds: int) -> None:
         ["", "sets", "PDA", "DiSC A", "DiSC B"],
         rows,
     )
+
+
+def _permutation_pvalues(seed: int, options: dict[str, Any]) -> list[float]:
+    """P-values of PDA and of the first vectors of DiSC."""
+    rng = np.random.default_rng(seed)
+    in_b, late = mixed(N_OBS_TESTED, rng)
+    x = rng.normal(size=(2 * N_OBS_TESTED, N_FEATURES_TESTED))
+    adata = annotated(x + late[:, None] * rng.normal(size=N_FEATURES_TESTED), in_b, late)
+    dn.tl.pda(adata, "condition", n_permutations=N_PERMUTATIONS, **options)
+    dn.tl.disc(adata, "condition", standardize="global", n_permutations=N_PERMUTATIONS, **options)
+    first = dn.get.disc_significance(adata).query("component == 1")["pval"]
+    return [dn.get.sparda_summary(adata, key="pda")["pval"].iloc[0], *first]
 
 
 def disc_at_scale(seeds: int) -> None:

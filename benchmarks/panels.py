@@ -1,7 +1,11 @@
-"""Panels in the browser: `python benchmarks/panels.py [map] [notebook]`.
+"""Panels: `python benchmarks/panels.py [map] [cells] [network] [notebook] [speed] [stop]`.
 
 map       20,000 features: first paint, lasso to table, frames per second while panning, bytes per interaction
+cells     200,000 observations in explore: first paint, frames per second while panning
+network   300 features and 1,500 edges in the linked views: first paint, frames per second while panning
 notebook  size of a notebook saved with a DiSC panel of 5,000 features
+speed     processor seconds of the same calls in a panel and in a script
+stop      seconds from Stop to its end, with 50,000 cells, at several moments of a run
 """
 
 from __future__ import annotations
@@ -130,12 +134,7 @@ def part_map() -> dict[str, object]:
         page = lab.page
         page.evaluate(LISTEN)
         began = time.perf_counter()
-        lab.execute("notebook:insert-cell-below")
-        page.evaluate(
-            "(code) => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(code)",
-            "panel = dn.panels.disc(adata)\npanel",
-        )
-        lab.start_command("notebook:run-cell")
+        insert_and_run(lab, "panel = dn.panels.disc(adata)\npanel")
         tab = page.get_by_role("tab", name="Features", exact=True)
         tab.wait_for(timeout=120_000)
         shown = time.perf_counter() - began
@@ -205,7 +204,149 @@ def part_notebook() -> dict[str, object]:
     return results
 
 
-PARTS = {"map": part_map, "notebook": part_notebook}
+#: observations with an embedding, and nothing else that takes time
+MANY_CELLS = """
+import anndata as ad, numpy as np, pandas as pd, diffnb as dn
+rng = np.random.default_rng(0)
+n = 200_000
+obs = pd.DataFrame({"condition": rng.choice(["a", "b"], n)}, index=[f"cell{i}" for i in range(n)])
+adata = ad.AnnData(rng.normal(size=(n, 3)).astype(np.float32), obs=obs)
+adata.obsm["X_umap"] = rng.normal(size=(n, 2)).astype(np.float32)
+"""
+#: a group of 300 features that are connected in one condition only
+LARGE_GROUP = """
+import anndata as ad, numpy as np, pandas as pd, diffnb as dn
+rng = np.random.default_rng(0)
+x = rng.normal(size=(600, 400)).astype(np.float32)
+x[:300, :300] += 1.2 * rng.normal(size=(300, 1))
+obs = pd.DataFrame({"condition": np.repeat(["a", "b"], 300)}, index=[f"cell{i}" for i in range(600)])
+adata = ad.AnnData(x, obs=obs, var=pd.DataFrame(index=[f"gene{i}" for i in range(400)]))
+dn.tl.disc(adata, "condition", n_clusters=2)
+dn.tl.meta_features(adata)
+"""
+FIRST_DRAW = "(n) => document.querySelectorAll('.diffnb-map')[n]?.diffnbDraws?.count > 0"
+
+
+def part_cells() -> dict[str, object]:
+    """Show 200,000 observations in the explore panel."""
+    with Page() as lab:
+        lab.open_notebook([MANY_CELLS])
+        page = lab.page
+        began = time.perf_counter()
+        insert_and_run(lab, "dn.panels.explore(adata)")
+        page.wait_for_function(FIRST_DRAW, arg=0, timeout=120_000)
+        painted = time.perf_counter() - began
+        page.wait_for_timeout(3000)
+        page.locator(".diffnb-overlay:visible").first.scroll_into_view_if_needed()
+        return panned("200,000 observations in explore", {"cell to first paint (s)": painted}, page, PAN)
+
+
+def part_network() -> dict[str, object]:
+    """Show a large group in the linked views, and pan its network."""
+    with Page() as lab:
+        lab.open_notebook([LARGE_GROUP])
+        page = lab.page
+        insert_and_run(lab, "panel = dn.panels.disc(adata)\npanel")
+        tab = page.get_by_role("tab", name="Linked views", exact=True)
+        tab.wait_for(timeout=120_000)
+        clicked = time.perf_counter()
+        tab.click()
+        page.wait_for_function("() => document.querySelectorAll('.diffnb-pairs').length > 0", timeout=120_000)
+        shown = time.perf_counter() - clicked
+        page.wait_for_timeout(3000)
+        page.locator(".diffnb-overlay:visible").nth(1).scroll_into_view_if_needed()
+        of_network = PAN.replace(".find((o) => o.offsetParent)", ".filter((o) => o.offsetParent)[1]")
+        return panned("300 features and 1,500 edges", {"tab to all views (s)": shown}, page, of_network)
+
+
+def insert_and_run(lab: Lab, source: str) -> None:
+    """Add a cell with this source, and start it."""
+    lab.execute("notebook:insert-cell-below")
+    lab.page.evaluate(
+        "(code) => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.setSource(code)", source
+    )
+    lab.start_command("notebook:run-cell")
+
+
+def panned(title: str, results: dict[str, object], page: object, script: str) -> dict[str, object]:
+    """Pan a map several times, and add what a frame takes."""
+    pans = [page.evaluate(script) for _ in range(REPEATS)]
+    results["frames per second while panning, median"] = median(p["fps"] for p in pans)
+    results["a frame while panning, median (ms)"] = median(p["draw"] for p in pans)
+    table(title, ["", "measured"], list(results.items()))
+    return results
+
+
+def part_speed() -> dict[str, object]:
+    """Make the same calls in a panel and in a script, alternately, and compare processor seconds."""
+    import diffnb as dn
+
+    seconds: dict[str, list[float]] = {"panel": [], "script": []}
+    for repeat in range(3):
+        order = ("panel", "script") if repeat % 2 else ("script", "panel")
+        for where in order:
+            adata = cells(6000, 2000)
+            panel = dn.panels.disc(adata, "condition")
+            panel.set(n_permutations=9)
+            began = time.process_time()
+            if where == "panel":
+                panel.run()
+                panel.wait()
+                assert panel.status.state == "done", panel.status.details
+            else:
+                for call in panel.calls():
+                    call.run(adata)
+            seconds[where].append(time.process_time() - began)
+    results: dict[str, object] = {f"{where}, processor seconds": median(all_) for where, all_ in seconds.items()}
+    results["panel over script"] = median(seconds["panel"]) / median(seconds["script"])
+    table("DiSC of 6,000 cells × 2,000 genes, 9 permutations", ["", "measured"], list(results.items()))
+    return results
+
+
+def cells(n_obs: int, n_vars: int) -> object:
+    """Sparse values of cells in two conditions, with a group that is connected in one of them."""
+    import anndata as ad
+    import numpy as np
+    import pandas as pd
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    x = sp.random(n_obs, n_vars, density=0.1, format="csr", dtype=np.float32, random_state=rng)
+    shared = sp.csr_matrix(rng.random((n_obs, 1), dtype=np.float32) * (np.arange(n_obs) % 2 == 0)[:, None])
+    x = (x + sp.hstack([shared @ np.ones((1, 20), dtype=np.float32), sp.csr_matrix((n_obs, n_vars - 20))])).tocsr()
+    obs = pd.DataFrame(
+        {"condition": np.where(np.arange(n_obs) % 2, "b", "a")}, index=[f"cell{i}" for i in range(n_obs)]
+    )
+    return ad.AnnData(x, obs=obs, var=pd.DataFrame(index=[f"gene{i}" for i in range(n_vars)]))
+
+
+def part_stop() -> dict[str, object]:
+    """Stop runs on 50,000 cells after some seconds."""
+    import diffnb as dn
+
+    adata, rows = cells(50_000, 2000), []
+    for name in ("scorecard", "disc", "sparda"):
+        for after in (0.5, 2.0, 5.0, 10.0, 20.0):
+            panel = getattr(dn.panels, name)(adata, "condition")
+            panel.run()
+            time.sleep(after)
+            step = panel.status.step
+            began, cpu = time.perf_counter(), time.process_time()
+            panel.stop()
+            panel.wait()
+            rows.append([name, after, step, panel.status.state, time.perf_counter() - began, time.process_time() - cpu])
+    table("Stop on 50,000 cells × 2,000 genes", ["panel", "after (s)", "step", "state", "s", "processor s"], rows)
+    return {f"{name} after {after:g} s": [state, wall, cpu] for name, after, _, state, wall, cpu in rows}
+
+
+PARTS = {
+    "map": part_map,
+    "cells": part_cells,
+    "network": part_network,
+    "notebook": part_notebook,
+    "speed": part_speed,
+    "stop": part_stop,
+}
 
 if __name__ == "__main__":
     chosen = sys.argv[1:] or list(PARTS)

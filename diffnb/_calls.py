@@ -87,8 +87,16 @@ def _is_default(default: Any, value: Any) -> bool:
     return type(default) is type(value) and bool(default == value)
 
 
+class Expression(str):
+    """Code that stands in a line as it is, such as the name of a variable; never text that comes from data."""
+
+    __slots__ = ()
+
+
 def literal(value: Any) -> str:
     """Return Python code that evaluates to the value."""
+    if isinstance(value, Expression):
+        return str(value)
     if isinstance(value, str):
         return ascii(str(value)) if any(not c.isprintable() for c in value) else _double_quoted(str(value))
     if isinstance(value, tuple):

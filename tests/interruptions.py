@@ -227,14 +227,15 @@ class At:
     """Raise an error before the n-th instruction of functions in some files of the package; count them with n = 0."""
 
     def __init__(self, files, n=0, error=KeyboardInterrupt):
-        self.files, self.n, self.error, self.count = files, n, error, 0
+        self.files, self.n, self.error, self.count, self.before = files, n, error, 0, None
 
     def __enter__(self):
+        self.before = sys.gettrace()  # that of the measurement of coverage
         sys.settrace(self.on_call)
         return self
 
     def __exit__(self, *_):
-        sys.settrace(None)
+        sys.settrace(self.before)
 
     def on_call(self, frame, event, _):
         name = frame.f_code.co_filename

@@ -25,6 +25,8 @@ QUICK = (
     "informed.directions",
     "informed.reconstruction",
 )
+#: items that are reproduced partly, where the full run has a size or a tolerance at which they fail in some draws
+STRICTER = {"disc.figure_14", "sparda.choice_of_k"}
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +75,8 @@ def test_what_was_reproduced_still_is(evidence, name):
 
 def test_items_that_run_here_are_those_that_were_reproduced(evidence):
     kept = evidence._evidence.kept()
-    measured = [name for name in QUICK if name in kept]
-    assert {name: kept[name]["verdict"] for name in measured} == dict.fromkeys(measured, "reproduced")
+    verdicts = {name: kept[name]["verdict"] for name in QUICK if name in kept}
+    assert verdicts == {name: "partly" if name in STRICTER else "reproduced" for name in verdicts}
 
 
 def test_results_are_of_items_as_they_are_described(evidence):

@@ -3,6 +3,8 @@
 `benchmarks/interrupts.py` does the same with thousands of interrupts.
 """
 
+import sys
+
 import numpy as np
 import pytest
 from interruptions import CALLS, KINDS, LIMITING, PACKAGE, STORING, At, Case, example, state, thread_counts
@@ -94,3 +96,24 @@ def test_the_functions_that_store_are_among_those_interrupted():
     assert {module.__file__.removeprefix(PACKAGE).split("/")[-1] for module in (guard, light, slots, write)} <= set(
         STORING
     )
+
+
+def test_what_traced_before_does_so_afterwards():
+    """Coverage was no longer measured in the files that were tested after this one."""
+    seen = []
+
+    def tracer(frame, event, _):
+        seen.append(frame.f_code.co_name)
+
+    def traced():
+        pass
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        with At(LIMITING):
+            pass
+        traced()
+    finally:
+        sys.settrace(before)
+    assert "traced" in seen

@@ -66,7 +66,8 @@ def _checked(given: Mapping[str, Any], keys: type[Keys] | None, name: str) -> An
     _refuse_backed(adata, copy=bool(given.get("copy")))
     if keys is not None:
         slots = keys(given["key_added"]).always
-        refuse_foreign(adata, keys(given["key_added"]), slots, overwrite=bool(given.get("overwrite")))
+        with locks_of(adata).slots:  # another thread may be replacing what is looked at
+            refuse_foreign(adata, keys(given["key_added"]), slots, overwrite=bool(given.get("overwrite")))
     return adata
 
 

@@ -41,7 +41,8 @@ def store(adata: AnnData, keys: Keys, results: Results, call: ToolCall, /, *, co
     """
     # everything that can fail happens before anything changes
     written = _slots(adata, results)
-    refuse_foreign(adata, keys, [*written, ("uns", keys.uns)], overwrite=call.overwrite)
+    with locks_of(adata).slots:  # another thread may be replacing what is looked at
+        refuse_foreign(adata, keys, [*written, ("uns", keys.uns)], overwrite=call.overwrite)
     record = {**call.described(), "key": keys.key, "slots": _recorded(written)}
     entry = {**results.described, "params": call.encoded(), "call": record, "data": fingerprint(adata, call)}
     written["uns", keys.uns] = _writable(entry)
@@ -56,8 +57,9 @@ def add(
 ) -> AnnData | None:
     """Add results to those under a key; the next `store` under the key removes them."""
     written = _slots(adata, results)
-    refuse_foreign(adata, keys, list(written), overwrite=overwrite)
-    entry = adata.uns[keys.uns]
+    with locks_of(adata).slots:
+        refuse_foreign(adata, keys, list(written), overwrite=overwrite)
+        entry = adata.uns[keys.uns]
     call = entry.get("call")
     if call is not None:
         listed = dict.fromkeys([*map(str, np.atleast_1d(call["slots"])), *_recorded(written)])

@@ -20,6 +20,12 @@ def check_informed(given: Any) -> None:
     validate.choice("clustering", given.clustering, CLUSTERINGS)
     if given.clustering == "each" and not given.local:
         raise ValueError("clustering='each' is one clustering for each neighbourhood; it needs local=True.")
+    weight = given.cluster_weight = _cluster_weight(given.cluster_weight)
+    if weight != 1.0 and (given.local or given.solver != "exact"):
+        raise ValueError(
+            f"cluster_weight={weight!r} is for the global metric with solver='exact'; leave it at 1, or use local=False"
+            " and solver='exact'."
+        )
 
 
 def informed_options(
@@ -40,11 +46,22 @@ def informed_options(
         ),
         solver=given.solver,
         eigenvalues=given.eigenvalues,
+        cluster_weight=given.cluster_weight,
         full=_full(given.full),
         seed=validate.seed(given.random_state),
     )
     _check_memory(options.full, n_obs)
     return _with_components(options, given.n_components, n_obs, n_features)
+
+
+def _cluster_weight(value: object) -> float | Literal["auto"]:
+    if isinstance(value, str):
+        validate.choice("cluster_weight", value, (validate.AUTO,))
+        return "auto"
+    weight = validate.positive("cluster_weight", value, zero=True)
+    if weight > 1:
+        raise ValueError(f"cluster_weight={value!r} must be between 0 (PCA) and 1 (clusters alone), or 'auto'.")
+    return weight
 
 
 def _number_of_clusters(given: Any, n_features: int, at_least: int) -> int | Literal["auto"]:

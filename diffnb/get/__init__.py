@@ -16,6 +16,7 @@ from ._enrich import enrich
 from ._feature_graph import feature_change, feature_diffmap
 from ._gene_sets import gene_sets, gmt
 from ._graph import disc_graph
+from ._group_views import group_correlations, group_features, group_scores
 from ._informed import (
     informed_clusters,
     informed_covariance,
@@ -63,6 +64,9 @@ __all__ = [
     "gene_sets",
     "gmt",
     "graphml",
+    "group_correlations",
+    "group_features",
+    "group_scores",
     "informed_clusters",
     "informed_covariance",
     "informed_distances",

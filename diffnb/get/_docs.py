@@ -21,6 +21,7 @@ SHARED = {
     "max_edges": "At most this many pairs of features, the most significant ones.",
     "max_pval_adj": "Pairs up to this adjusted p-value.",
     "min_difference": "Smallest absolute difference of the correlations.",
+    "observations": "Which observations, as a boolean for each or by their names; all by default.",
     "n_top": "Number of leading features of each method that count as found.",
     "reference": "The condition it was compared with; all by default.",
     "prefix": 'What precedes the usual keys: `"compare_"` reads `uns["compare_disc"]`, and so on.',

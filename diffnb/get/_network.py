@@ -67,7 +67,7 @@ def network(
     """
     validate.choice("package", package, PACKAGES)
     table = chosen_edges(adata, edges, group, condition, reference, max_edges, key)
-    graph = _graph(table, feature_groups(adata, key))
+    graph = feature_network(table, feature_groups(adata, key))
     return graph if package == "networkx" else _igraph().Graph.from_networkx(graph)
 
 
@@ -113,7 +113,7 @@ def graphml(
     import networkx as nx
 
     table = chosen_edges(adata, edges, group, condition, reference, max_edges, key)
-    return "\n".join(nx.generate_graphml(_graph(table, feature_groups(adata, key))))
+    return "\n".join(nx.generate_graphml(feature_network(table, feature_groups(adata, key))))
 
 
 @documented_reader
@@ -158,7 +158,7 @@ def cytoscape(
     import networkx as nx
 
     table = chosen_edges(adata, edges, group, condition, reference, max_edges, key)
-    described = nx.cytoscape_data(_graph(table, feature_groups(adata, key)))
+    described = nx.cytoscape_data(feature_network(table, feature_groups(adata, key)))
     # Cytoscape takes a list of pairs where networkx has one, and a mapping where others expect it
     return json.dumps({**described, "data": dict(described["data"])}, indent=1)
 
@@ -206,7 +206,8 @@ def feature_groups(adata: AnnData, key: str) -> dict[str, str]:
     return found
 
 
-def _graph(table: pd.DataFrame, groups: dict[str, str]) -> Any:
+def feature_network(table: pd.DataFrame, groups: dict[str, str]) -> Any:
+    """Make a networkx graph of a table of edges, with the groups of the features."""
     import networkx as nx
 
     graph = nx.Graph()

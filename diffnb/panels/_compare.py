@@ -9,7 +9,6 @@ import ipywidgets as widgets
 from anndata import AnnData
 
 from .._calls import Call
-from .._keys import BACKGROUND_GROUP
 from ..get._compare import METHODS
 from ..get._presence import has_key
 from ..get._remarks import Remark, stale_remarks, unit_remarks
@@ -165,8 +164,6 @@ class ComparePanel(FeaturePanel):
         if not self.has_results():
             return
         table = self.table_call().run(self.adata)
-        # of a feature that no method finds nothing is said: in the legend it would be an entry without a name
-        table["found_by"] = table["found_by"].replace("", BACKGROUND_GROUP)
         methods = [c for c in table.columns if c in METHODS]
         x, y = methods[0], methods[1 % len(methods)]
         self.features.show(table, x=x, y=y, color="found_by", by=methods[0], descending=False)

@@ -29,9 +29,12 @@ from ._controls import (
 from ._docs import documented_panel
 from ._feature_panel import MethodPanel
 from ._features import RESULT, VAR
+from ._linked import LinkedViews
 from ._notes import Notes
 from ._replication import has_replication, replication_line
 
+#: the tab of the linked views
+LINKED = "Linked views"
 #: what is asked, in words
 ASKED = {
     "relations": "Which groups of features are connected in one condition only?",
@@ -133,6 +136,8 @@ class DiscPanel(MethodPanel):
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the controls within them."""
         self.evidence = Notes()
+        self.linked = LinkedViews(self.adata, self.key, self._on_view)
+        self._linked_stale = True
         self.group = dropdown("group", [], label="condition")
         self.basis = dropdown("basis", [], label="embedding")
         self.component = dropdown("component", [1], label="vector")
@@ -143,6 +148,7 @@ class DiscPanel(MethodPanel):
         layouts = [self.picture("Observations: features")] if self._layout_figure() else []
         return {
             "Significance": widgets.VBox([self.evidence, self.picture("Significance"), self.replication]),
+            LINKED: self.linked.tab(),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(row_of(self.group), self.picture("Groups")),
             "Observations": widgets.VBox(
@@ -213,6 +219,7 @@ class DiscPanel(MethodPanel):
     def show(self) -> None:
         """Set the options of the controls within tabs, and fill evidence, map and table."""
         self._ask()
+        self._linked_stale = True
         if not self.has_results():
             return
         self.evidence.show(self._evidence())
@@ -225,6 +232,27 @@ class DiscPanel(MethodPanel):
         others = [b for b in bases if b not in usual and b != meta_features_slot(self.key)]
         set_options(self.basis, [("automatic", None), *((b, b) for b in [*usual, *others])])
         self._show_group()
+
+    def tab_controls(self) -> list[Control]:
+        """Return the controls within tabs, those of the linked views among them."""
+        return [*super().tab_controls(), *self.linked.controls]
+
+    def recolor(self) -> None:
+        """Colour the maps for the theme of the page."""
+        super().recolor()
+        self.linked.recolor(self.status.dark)
+
+    def more_lines(self, adata: str) -> list[str]:
+        """Return the lines of the linked views and of saved selections."""
+        return [*self.linked.lines(adata), *super().more_lines(adata)]
+
+    def _draw_open(self) -> None:
+        """Draw the open tab; the linked views compute what they show when they are opened."""
+        super()._draw_open()
+        is_open = self.tab_names and self.tab_names[self.tabs.selected_index or 0] == LINKED
+        if is_open and self._linked_stale and self.has_results():
+            self._linked_stale = False
+            self.linked.show(self.status.dark)
 
     def summary(self) -> list[str]:
         """Describe the static picture, with the evidence for groups."""

@@ -40,6 +40,15 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     labels: Any = t.List().tag(sync=True)
     #: what a point is
     noun = t.Unicode("features").tag(sync=True)
+    #: lines between points: two points each, the look of each, and its strength (0–255)
+    edges = t.Bytes(b"").tag(sync=True)
+    edge_codes = t.Bytes(b"").tag(sync=True)
+    edge_strengths = t.Bytes(b"").tag(sync=True)
+    edge_looks: Any = t.List().tag(sync=True)
+    #: whether both axes have the same scale, whether they say nothing, and the radius of markers (0 to choose it)
+    equal = t.Bool(False).tag(sync=True)
+    bare = t.Bool(False).tag(sync=True)
+    radius = t.Float(0.0).tag(sync=True)
     # the value received from the browser is a memoryview of the message, not bytes
     selection = t.Bytes(b"").tag(sync=True, from_json=lambda value, _: bytes(value))
 
@@ -65,6 +74,8 @@ class FeatureMap(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
         """Colour features by groups or numbers."""
         if pd.api.types.is_bool_dtype(values):
             values = values.map({True: "yes", False: BACKGROUND_GROUP}).rename(values.name)
+        elif pd.api.types.is_object_dtype(values) or pd.api.types.is_string_dtype(values):
+            values = values.replace("", BACKGROUND_GROUP)  # a text of no letters would be an entry without a name
         series = numbers_or_categories(values.reset_index(drop=True))
         title = str(values.name)
         if is_categorical(series):

@@ -12,7 +12,7 @@ from anndata import AnnData
 
 from .._anndata import set_var_column
 from .._calls import literal, wrapped
-from ._controls import control_row, dropdown, on_user_change, set_options
+from ._controls import PANEL_CONTROLS, control_row, dropdown, on_user_change, set_options
 from ._feature_map import FeatureMap
 from ._feature_table import INITIAL_ROWS, FeatureTable, is_number
 from ._marks import packed
@@ -37,6 +37,7 @@ class FeatureView:
         self.color = dropdown("color", [], label="colour")
         self.column = widgets.Text(value="selected", description="save as adata.var[…]", continuous_update=False)
         self.column.style = {"description_width": "initial"}
+        self.column.tooltip = PANEL_CONTROLS["column"]
         self.save_button = widgets.Button(description="Save selection", tooltip="Write the selection to adata.var")
         self.message = widgets.Label("")
         self._connect()

@@ -344,9 +344,9 @@ class Panel(WithSnapshot):
         with picture.hold_sync():
             picture.png, picture.width, picture.alt = png, width, alt_text(call)
 
-    def _on_progress(self, step: str, done: int, total: int) -> None:
+    def _on_progress(self, step: str, done: int, total: int, so_far: str) -> None:
         with self.status.hold_sync():
-            self.status.step, self.status.done, self.status.total = step, done, total
+            self.status.step, self.status.done, self.status.total, self.status.so_far = step, done, total, so_far
 
     def _on_outcome(self, outcome: Outcome) -> None:
         if outcome.stopped:
@@ -382,7 +382,7 @@ class Panel(WithSnapshot):
             self.status.state, self.status.message = state, message
             self.status.details, self.status.notes = details, list(notes)
             if step is not None:
-                self.status.step, self.status.done, self.status.total = step, 0, 0
+                self.status.step, self.status.done, self.status.total, self.status.so_far = step, 0, 0, ""
 
     def summary(self) -> list[str]:
         """Describe the static picture in a line or two."""

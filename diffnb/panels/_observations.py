@@ -24,13 +24,22 @@ MAX_SUGGESTED_FEATURES = 300
 #: observations whose names are written into the code; the lines of more would be unreadable
 MAX_NAMES_IN_CODE = 300
 SELECTED, OTHER = "selected", "other"
+#: the choice of colour that is no column of `obs`
+SCORE = ("score",)
 
 
 class ObservationView:
     """A map of observations with its controls, and the columns that were saved from it."""
 
-    def __init__(self, adata: AnnData, changed: Callable[[], None], saved: Callable[[str], None]) -> None:
-        self.adata, self._changed, self._on_saved = adata, changed, saved
+    def __init__(
+        self,
+        adata: AnnData,
+        changed: Callable[[], None],
+        saved: Callable[[str], None],
+        *,
+        score: Callable[[], pd.Series[Any]] | None = None,
+    ) -> None:
+        self.adata, self._changed, self._on_saved, self._score = adata, changed, saved, score
         self.map = FeatureMap(noun="observations")
         self.basis = dropdown("basis", [], label="embedding")
         self.color = dropdown("obs_color", [], label="colour by")
@@ -44,6 +53,7 @@ class ObservationView:
         self.feature.add_class("diffnb-control")
         self.column = widgets.Text(value="picked", description="save as adata.obs[…]", continuous_update=False)
         self.column.style = {"description_width": "initial"}
+        self.column.tooltip = "Name of the column of adata.obs that marks the selected observations."
         self.save_button = widgets.Button(
             description="Save selection", tooltip=f"Write {SELECTED!r} and {OTHER!r} to a column of adata.obs"
         )
@@ -79,8 +89,9 @@ class ObservationView:
         bases = embedding_names(self.adata, min_columns=2)
         order = [b for b in USUAL_BASES if b in bases]
         set_options(self.basis, [*order, *(b for b in bases if b not in order)])
-        columns = [str(c) for c in self.adata.obs.columns]
-        set_options(self.color, columns, color)
+        columns: list[Any] = [str(c) for c in self.adata.obs.columns]
+        scores = [] if self._score is None else [("score of group", SCORE)]
+        set_options(self.color, [*scores, *columns], color)
         shown, hidden = (self._with_map, self._without_map) if bases else (self._without_map, self._with_map)
         shown.layout.display, hidden.layout.display = None, "none"
         self._place()
@@ -92,9 +103,9 @@ class ObservationView:
             self.color.put(column)
             self._by_column()
 
-    def repaint(self, dark: bool) -> None:
-        """Colour the map for a light or dark page."""
-        self.dark = dark
+    def repaint(self, dark: bool | None = None) -> None:
+        """Colour the map for a light or dark page, or again as before."""
+        self.dark = self.dark if dark is None else dark
         self._paint()
 
     def _by_column(self) -> None:
@@ -121,6 +132,8 @@ class ObservationView:
             return
         if name:
             self.map.paint(pd.Series(values_of_feature(self.adata, name), name=name), dark=self.dark)
+        elif self.color.value == SCORE and self._score is not None:
+            self.map.paint(self._score(), dark=self.dark)
         elif self.color.value is not None:
             self.map.paint(self.adata.obs[self.color.value], dark=self.dark)
         self._changed()
@@ -142,6 +155,13 @@ class ObservationView:
             f"{mask.sum():,} observations are {SELECTED!r} in adata.obs[{column!r}], {OTHER!r} the rest."
         )
         self._on_saved(column)
+
+    def column_of(self, mask: Any) -> str | None:
+        """Return the column that was saved from this selection and still says so."""
+        for column in self._saved:
+            if column in self.adata.obs and np.array_equal(np.asarray(self.adata.obs[column] == SELECTED), mask):
+                return column
+        return None
 
     def lines(self, adata: str) -> list[str]:
         """Return the lines that save the saved selections."""

@@ -21,6 +21,8 @@ class Status(anywidget.AnyWidget):  # type: ignore[misc, unused-ignore]
     step = t.Unicode("").tag(sync=True)
     done = t.Int(0).tag(sync=True)
     total = t.Int(0).tag(sync=True)
+    #: what the step has found so far
+    so_far = t.Unicode("").tag(sync=True)
     #: description of each control, by its label
     tooltips = t.Dict({}).tag(sync=True)
     #: mark of the static picture, which is hidden while this view is shown

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from ..core.runtime.progress import ProgressCallback, progress_callback
 from ..core.runtime.threads import can_start_threads
@@ -23,6 +23,11 @@ INTERRUPT_SECONDS = 1.0
 RETRY_SECONDS = 0.001
 #: idle time between two steps of low priority
 IDLE_SECONDS = 0.2
+
+
+#: name of a step, how much of it is done, its total, and what was found so far
+Step: TypeAlias = tuple[str, int, int, str]
+NO_STEP: Step = ("", 0, 0, "")
 
 
 class Stopped(BaseException):
@@ -47,13 +52,13 @@ class Worker:
     `deliver` is called in the main loop of the kernel, never while a cell runs; without a kernel the thread calls it.
     """
 
-    def __init__(self, progress: Callable[[str, int, int], None], deliver: Callable[[Outcome], None]) -> None:
+    def __init__(self, progress: Callable[[str, int, int, str], None], deliver: Callable[[Outcome], None]) -> None:
         self._progress, self._deliver = progress, deliver
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._interruptible = False
         self._stop_requested = False
-        self._step: tuple[str, int, int] = ("", 0, 0)
+        self._step = NO_STEP
         self._undelivered: Outcome | None = None
 
     @property
@@ -65,7 +70,7 @@ class Worker:
         """Start; refused while other work is in progress."""
         if self.busy:
             raise RuntimeError("a run is in progress; stop it or wait for it first.")
-        self._stop_requested, self._step = False, ("", 0, 0)
+        self._stop_requested, self._step = False, NO_STEP
         if not can_start_threads():
             self._run_here(work)
             return
@@ -102,11 +107,14 @@ class Worker:
     def _on_step(self, name: str, done: int, total: int) -> None:
         if self._stop_requested:
             raise Stopped
-        self._step = (name, done, total)
+        self._step = (name, done, total, self._step[3] if name == self._step[0] else "")
+
+    def _on_note(self, text: str) -> None:
+        self._step = (*self._step[:3], text)
 
     def _report(self, thread: threading.Thread) -> None:
         """Report progress from a thread that is never interrupted, so that no message is sent incompletely."""
-        reported = self._step
+        reported = NO_STEP  # not that of this moment: the work may have begun its first step already
         while thread.is_alive():
             if self._step != reported and not self._stop_requested:
                 reported = self._step
@@ -122,7 +130,7 @@ class Worker:
             self._on_step(name, done, total)
             if time.monotonic() - last >= PROGRESS_SECONDS:
                 last = time.monotonic()
-                self._progress(name, done, total)
+                self._progress(*self._step)
 
         self._run(work, report)
 
@@ -145,7 +153,7 @@ class Worker:
         try:
             with self._lock:
                 self._interruptible = True
-            with progress_callback(on_step), _collected_warnings(outcome.notes):
+            with progress_callback(on_step, self._on_note), _collected_warnings(outcome.notes):
                 outcome.value = work()
         except Stopped:
             outcome.stopped = True

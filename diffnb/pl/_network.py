@@ -56,7 +56,7 @@ DISC_GAP = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
+class NetworkLayout:
     """Places of the features of a network, and their groups."""
 
     names: list[str]
@@ -135,7 +135,7 @@ def network(
             show_message(ax, "")
         show_message(axes[1], "no pair of features differs")
         return figure
-    layout = _layout(graph)
+    layout = network_layout(graph)
     ours, theirs = (label_text(graph.graph[name], 20) for name in ("condition", "reference"))
     for ax, column, name in ((axes[0], "r", ours), (axes[1], "r_reference", theirs)):
         _draw_signed(ax, layout, table, column)
@@ -169,7 +169,7 @@ def _table(graph: Any) -> pd.DataFrame:
     return pd.DataFrame(rows).sort_values("weight") if rows else pd.DataFrame()
 
 
-def _layout(graph: Any) -> _Layout:
+def network_layout(graph: Any) -> NetworkLayout:
     """Place the features of every connected part in a disc of its own, and the discs in rows, the largest first."""
     import networkx as nx
 
@@ -183,7 +183,7 @@ def _layout(graph: Any) -> _Layout:
     listed = [name for own in names for name in own]
     degrees = np.array([graph.degree(name) for name in listed], dtype=float)
     groups = [str(graph.nodes[name]["feature_group"]) for name in listed]
-    return _Layout(listed, np.concatenate(places), groups, degrees)
+    return NetworkLayout(listed, np.concatenate(places), groups, degrees)
 
 
 def _in_disc(graph: Any, names: list[str]) -> Floats:
@@ -213,18 +213,18 @@ def _shelves(radii: Floats) -> Floats:
     return np.array(centres)
 
 
-def _draw_signed(ax: Axes, layout: _Layout, table: pd.DataFrame, column: str) -> None:
+def _draw_signed(ax: Axes, layout: NetworkLayout, table: pd.DataFrame, column: str) -> None:
     values = table[column].to_numpy(dtype=float)
     for positive, color, dashes in ((True, HIGHER_COLOR, "solid"), (False, LOWER_COLOR, (0, (4, 1.5)))):
         _draw_edges(ax, layout, table[(values > 0) == positive], column, color, dashes)
 
 
-def _draw_classes(ax: Axes, layout: _Layout, table: pd.DataFrame) -> None:
+def _draw_classes(ax: Axes, layout: NetworkLayout, table: pd.DataFrame) -> None:
     for name, (color, dashes) in CLASS_LOOKS.items():
         _draw_edges(ax, layout, table[table["class"] == name], "difference", color, dashes)
 
 
-def _draw_edges(ax: Axes, layout: _Layout, table: pd.DataFrame, column: str, color: str, dashes: Any) -> None:
+def _draw_edges(ax: Axes, layout: NetworkLayout, table: pd.DataFrame, column: str, color: str, dashes: Any) -> None:
     if table.empty:
         return
     strength = np.clip(np.abs(table[column].to_numpy(dtype=float)), 0, 1)
@@ -239,7 +239,7 @@ def _draw_edges(ax: Axes, layout: _Layout, table: pd.DataFrame, column: str, col
     ax.add_collection(lines)
 
 
-def _draw_features(ax: Axes, layout: _Layout, colors: dict[str, str], n_labels: int) -> None:
+def _draw_features(ax: Axes, layout: NetworkLayout, colors: dict[str, str], n_labels: int) -> None:
     markers = markers_of(list(colors))
     sizes = 14 + 46 * layout.degrees / layout.degrees.max()
     groups = np.array(layout.groups, dtype=object)
@@ -255,7 +255,7 @@ def _draw_features(ax: Axes, layout: _Layout, colors: dict[str, str], n_labels: 
     Labels(ax, layout.places[leading], [label_text(layout.names[i], 14) for i in leading], layout.places)
 
 
-def _colors(adata: AnnData, layout: _Layout, key: str) -> dict[str, str]:
+def _colors(adata: AnnData, layout: NetworkLayout, key: str) -> dict[str, str]:
     """Colour of each group that is drawn, as in all other figures of these results."""
     names = sorted(set(layout.groups), key=lambda name: (name == BACKGROUND_GROUP, name))
     if names == [BACKGROUND_GROUP]:  # results of the scorecard have no groups

@@ -15,6 +15,9 @@ from ..core.arrays.row_chunks import is_dask
 from ..core.stats.thinning import are_counts, matched_totals, thinned
 from ..core.typing import Floats, Matrix
 
+#: groups of observations whose depths are matched, each with every other: seconds for a thousand
+MAX_UNITS = 2000
+
 
 @guarded()
 def match_depth(
@@ -114,6 +117,12 @@ def _units(adata: AnnData, groupby: str, sample_key: str | None) -> list[Any]:
     units = [np.flatnonzero(codes == code) for code in np.unique(codes[codes >= 0])]
     if len(units) < 2:
         raise ValueError(f"groupby={groupby!r} has a single condition: there is no other depth to match.")
+    if len(units) > MAX_UNITS:
+        what = "conditions" if sample_key is None else "samples in conditions"
+        raise ValueError(
+            f"groupby={groupby!r} has {len(units):,} {what}; depths of at most {MAX_UNITS:,} can be matched. Name a"
+            " column with fewer categories."
+        )
     return units
 
 

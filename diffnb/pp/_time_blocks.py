@@ -81,8 +81,8 @@ def time_blocks(
     --------
     >>> import diffnb as dn
     >>> adata = dn.datasets.nback_fmri(n_subjects=1)
-    >>> dn.pp.time_blocks(adata, "condition", length=38)
-    >>> adata.obs["block"].nunique()
+    >>> dn.pp.time_blocks(adata, "condition", length=38, key_added="piece")
+    >>> adata.obs["piece"].nunique()
     16
     """
     columns = _columns_written(adata, key_added, overwrite)

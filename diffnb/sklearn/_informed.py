@@ -45,6 +45,8 @@ class InformedDistance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         `"exact"`, or `"gradient"` as in the paper.
     eigenvalues
         Variances to divide by: `"pca"`, `"own"` or `"floor"`.
+    cluster_weight
+        From 0, directions of PCA, to 1, those of clusters; `"auto"`: by left-out observations.
     random_state
 
     Attributes
@@ -78,6 +80,7 @@ class InformedDistance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         n_neighbors: int = 20,
         solver: Literal["exact", "gradient"] = "exact",
         eigenvalues: Literal["pca", "own", "floor"] = "pca",
+        cluster_weight: float | Literal["auto"] = 1.0,
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.informed = informed
@@ -86,6 +89,7 @@ class InformedDistance(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estima
         self.n_neighbors = n_neighbors
         self.solver = solver
         self.eigenvalues = eigenvalues
+        self.cluster_weight = cluster_weight
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:

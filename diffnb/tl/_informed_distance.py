@@ -35,6 +35,7 @@ def informed_distance(
     n_neighbors: int = 20,
     solver: Literal["exact", "gradient"] = "exact",
     eigenvalues: Literal["pca", "own", "floor"] = "pca",
+    cluster_weight: float | Literal["auto"] = 1.0,
     full: bool | Literal["auto"] = "auto",
     covariates: Sequence[str] | str | None = None,
     use_rep: str | None = None,
@@ -80,6 +81,11 @@ def informed_distance(
         Variances to divide by: `"pca"`, those of the principal components, as in the paper; `"own"`, those of
         the directions; `"floor"`, their own and what noise adds to eigenvalues. Without clusters the first two
         are the same and the last is ridged PCA.
+    cluster_weight
+        Directions between those of clusters, 1, and those of PCA, 0, for clusters that may be wrong: every
+        observation is moved this part of the way to its means over clusters. `"auto"`: of six weights, the one whose
+        directions keep most of the variance of observations that are left out. For the global metric with
+        `solver="exact"`.
     full
         Keep distances between all observations; `"auto"`: of up to 3,000.
     covariates
@@ -187,6 +193,8 @@ def _log(found: InformedFit, data: PulledAll, options: InformedOptions) -> None:
     of = f"{used.n_clusters} clusters of " if options.informed else ""
     how = "all distances" if used.full else "nearest neighbours only"
     log.info(f"{kind} metric by {of}{data.n_features} features, n_components={used.n_components}, {how}")
+    if options.cluster_weight == "auto" and options.informed:
+        log.info(f"cluster_weight={used.cluster_weight:g} keeps most of the variance of left-out observations")
     for name, choice in found.choices.items():
         # the gap statistic may rise beyond the last number; all directions above noise is an answer
         misleading = name == "n_clusters" and choice.at_edge == "high"
@@ -216,6 +224,7 @@ def _results(keys: InformedKeys, data: PulledAll, found: InformedFit, options: I
         "distances_key": keys.distances,
         "n_clusters": found.settings.n_clusters,
         "n_components": found.settings.n_components,
+        "cluster_weight": found.settings.cluster_weight,
         "diffmap_evals": found.diffusion[0],
         "has_pairwise": found.pairwise is not None,
         "n_constant": data.n_constant,

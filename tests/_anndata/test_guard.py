@@ -4,9 +4,10 @@ import threading
 
 import numpy as np
 import pytest
+from interruptions import held
 
 import diffnb as dn
-from diffnb._anndata import Results, ToolCall, locks_of, store
+from diffnb._anndata import Results, ToolCall, guard, locks_of, store
 from diffnb._keys import DiscKeys
 
 
@@ -68,6 +69,13 @@ class TestFourThreads:
 
         assert together(lambda: write(0), lambda: write(100), read, read) == []
         assert all(seen)
+
+    def test_look_at_slots_only_while_no_other_replaces_them(self, adata, monkeypatch):
+        """Half of the slots of another call once looked like those of somebody else."""
+        seen = []
+        monkeypatch.setattr(guard, "refuse_foreign", lambda *_, **__: seen.append(held(locks_of(adata).slots)))
+        dn.tl.laplacian_score(adata)
+        assert seen == [True]
 
     def test_wait_for_each_other_but_not_for_calls_on_other_data(self, adata):
         other = adata.copy()

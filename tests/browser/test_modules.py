@@ -6,8 +6,10 @@ import pytest
 
 from diffnb.panels._feature_map import FeatureMap
 from diffnb.panels._feature_table import FeatureTable
+from diffnb.panels._pair_map import PairMap
 from diffnb.panels._views import CodeView, Picture, Status
 
+WIDGETS = [CodeView, FeatureMap, FeatureTable, PairMap, Picture, Status]
 ADDRESS = "http://views.invalid/"
 #: as anywidget does
 IMPORT = """async text => {
@@ -23,7 +25,7 @@ def page(browser):
     context.close()
 
 
-@pytest.mark.parametrize("widget", [CodeView, FeatureMap, FeatureTable, Picture, Status], ids=lambda w: w.__name__)
+@pytest.mark.parametrize("widget", WIDGETS, ids=lambda widget: widget.__name__)
 def test_a_page_that_allows_scripts_from_blobs_only_can_load_every_view(page, widget):
     policy = {"Content-Security-Policy": "default-src 'none'; script-src blob:"}
     page.route(ADDRESS, lambda route: route.fulfill(body="<p>page</p>", content_type="text/html", headers=policy))

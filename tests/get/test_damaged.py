@@ -14,6 +14,7 @@ from diffnb._keys import recorded_slots
 #: results, and the readers and figures that are to read them
 MADE = {
     "disc": "disc disc_evidence disc_features disc_graph disc_groups disc_replication disc_significance gene_sets gmt"
+    " group_correlations group_features group_scores"
     " meta_features",
     "scorecard": "scorecard",
     "sparda": "sparda sparda_path sparda_projection sparda_summary",

@@ -25,6 +25,9 @@ DIFFERS = {
     ("network", "group"): "a feature group",
     ("graphml", "group"): "a feature group",
     ("cytoscape", "group"): "a feature group",
+    ("group_scores", "group"): "a feature group",
+    ("group_correlations", "group"): "a feature group",
+    ("group_features", "group"): "a feature group",
     ("meta_features", "key"): "the key of another tool, whose results it belongs to",
 }
 

@@ -102,6 +102,16 @@ def test_no_control_of_any_panel_lacks_a_tooltip_and_those_of_arguments_are_the_
     assert {str(control.widget.description) for control in everywhere} <= set(panel.status.tooltips)
 
 
+def test_no_control_or_button_of_explore_lacks_a_tooltip(adata):
+    adata.obsm["X_umap"] = adata.obsm["X_pca"] if "X_pca" in adata.obsm else adata.X[:, :2]
+    panel = dn.panels.explore(adata)
+    everywhere = [*panel.controls.values(), *panel.tab_controls()]
+    assert [control.name for control in everywhere if not control.widget.tooltip] == []
+    view = panel.observations
+    buttons = [*panel._buttons.values(), panel.pca_button, panel.report_button, view.save_button, view.column]
+    assert [button.description for button in buttons if not button.tooltip] == []
+
+
 @pytest.mark.parametrize("name", PANELS)
 def test_few_settings_are_shown_first_and_the_others_are_folded(adata, name):
     panel = getattr(dn.panels, name)(adata)

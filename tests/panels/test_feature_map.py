@@ -129,3 +129,8 @@ def test_twenty_thousand_features_fit_into_two_hundred_kilobytes(rng):
     made.paint(pd.Series(rng.choice(["background", "A1"], n), name="group"))
     assert len(made.points) + len(str(made.labels)) < 200_000
     assert len(made.codes) + len(made.colors) + len(str(made.legend)) < 200_000
+
+
+def test_a_feature_of_no_group_is_background_also_where_its_group_is_an_empty_text(plane):
+    plane.paint(pd.Series(["A1"] * 30 + [""] * 70, name="found_by"))
+    assert [item["label"] for item in plane.legend["items"]] == ["A1", "background"]

@@ -9,9 +9,10 @@ from diffnb.panels import _modules
 from diffnb.panels._feature_map import FeatureMap
 from diffnb.panels._feature_table import FeatureTable
 from diffnb.panels._modules import STATIC, esm
+from diffnb.panels._pair_map import PairMap
 from diffnb.panels._views import CodeView, Picture, Status
 
-WIDGETS = [CodeView, FeatureMap, FeatureTable, Picture, Status]
+WIDGETS = [CodeView, FeatureMap, FeatureTable, PairMap, Picture, Status]
 SCRIPTS = sorted(STATIC.rglob("*.js"))
 
 

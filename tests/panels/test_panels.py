@@ -14,7 +14,7 @@ def tab(panel, name):
 
 def test_disc_has_the_tabs_of_the_method(toy):
     panel = dn.panels.disc(toy)
-    assert panel.tab_names == ["Significance", "Features", "Groups", "Observations", "Code"]
+    assert panel.tab_names == ["Significance", "Linked views", "Features", "Groups", "Observations", "Code"]
 
 
 def test_disc_asks_for_relations_first(fresh):

@@ -124,8 +124,25 @@ def test_progress_is_reported_by_another_thread(worker, steps):
     worker.start(work)
     worker.wait(20)
     assert steps
-    assert all(name == "steps" and total == 6 for name, _, total in steps)
-    assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
+    assert all(name == "steps" and total == 6 for name, _, total, _ in steps)
+    assert [done for _, done, *_ in steps] == sorted(done for _, done, *_ in steps)
+
+
+def test_what_was_found_so_far_is_reported_until_the_next_step(worker, steps):
+    def work():
+        for name in ("permutations", "bootstraps"):
+            with bar(total=2, desc=name) as made:
+                if name == "permutations":
+                    made.set_postfix_str("p so far 0.5")
+                made.update()
+                until = time.monotonic() + 20
+                while name not in [step[0] for step in steps] and time.monotonic() < until:
+                    time.sleep(0.05)
+
+    worker.start(work)
+    worker.wait(20)
+    found = {name: so_far for name, _, _, so_far in steps}
+    assert found == {"permutations": "p so far 0.5", "bootstraps": ""}
 
 
 def test_a_second_run_is_refused_while_one_is_in_progress(worker):
@@ -263,15 +280,15 @@ class TestWithoutThreads:
     def test_progress_is_reported_at_its_steps(self, worker, steps, monkeypatch):
         monkeypatch.setattr(_work, "PROGRESS_SECONDS", 0.0)
         worker.start(lambda: list(bar(range(3), desc="permutations")))
-        assert steps == [("permutations", done, 3) for done in range(4)]
+        assert steps == [("permutations", done, 3, "") for done in range(4)]
 
     def test_progress_is_not_reported_at_every_one_of_many_steps(self, worker, steps, monkeypatch):
         monkeypatch.setattr(_work, "PROGRESS_SECONDS", 60.0)
         worker.start(lambda: list(bar(range(1000), desc="permutations")))
-        assert steps == [("permutations", 0, 1000)]
+        assert steps == [("permutations", 0, 1000, "")]
 
     def test_a_stop_at_a_step_ends_the_work(self, outcomes):
-        worker = Worker(lambda name, done, total: worker.stop() if done == 2 else None, outcomes.append)
+        worker = Worker(lambda name, done, total, so_far: worker.stop() if done == 2 else None, outcomes.append)
         finished = []
 
         def work():

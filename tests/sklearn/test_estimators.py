@@ -88,7 +88,7 @@ class TestEqualsTheTool:
             np.testing.assert_allclose(found.scores_[m], table[f"{group}_score"].fillna(0), **EXACT)
             np.testing.assert_allclose(found.stability_[m], table[f"{group}_stability"].fillna(0), **EXACT)
 
-    @pytest.mark.parametrize("options", [{}, {"informed": False}, {"n_clusters": 5, "eigenvalues": "floor"}])
+    @pytest.mark.parametrize("options", [{}, {"informed": False}, {"n_clusters": 5, "cluster_weight": 0.5}])
     def test_informed_distance(self, options):
         adata = dn.datasets.two_types(n_obs=60)
         adata.X[:, 3] = 1.5

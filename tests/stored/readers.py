@@ -32,6 +32,7 @@ LEFT_OUT = {
     "effects": "computed when it is read, by its own tests",
     "enrich": "needs gene sets",
     "power": "needs results of tl.power",
+    "trend": "needs a dose",
     "preservation": "needs a second data set",
     "projection": "needs a second data set",
     "cytoscape": "writes get.network in another format",

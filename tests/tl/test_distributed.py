@@ -51,6 +51,7 @@ def assert_same(found, expected):
 
 def killing_after(client, steps):
     """A listener to progress that kills the process of one worker, as a full memory would, after some steps."""
+    client.wait_for_workers(2)  # one that died in an earlier test may not have been replaced yet
     seen = []
     victim = next(iter(client.run(os.getpid).values()))
 

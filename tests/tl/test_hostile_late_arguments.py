@@ -1,5 +1,6 @@
 """Arguments of tools that simulate, compare data sets or prepare data: refused in words, before any work."""
 
+import anndata
 import numpy as np
 import pytest
 from interruptions import FAST, example, quiet, reference
@@ -202,6 +203,13 @@ def test_a_reference_is_an_adata(result, call):
 def test_blocks_need_a_feature(result):
     with pytest.raises(ValueError, match="adata has no features"):
         time_blocks(result[:, :0].copy())
+
+
+def test_ten_thousand_depths_are_refused_at_once(rng):
+    adata = anndata.AnnData(rng.poisson(3.0, size=(20_000, 3)).astype(float))
+    adata.obs["condition"] = [f"c{i // 2}" for i in range(20_000)]
+    with pytest.raises(ValueError, match=r"10,000 conditions; depths of at most 2,000 can be matched"):
+        dn.pp.match_depth(adata, "condition", layer=None)
 
 
 def test_an_empty_x_without_layers_says_so(result):

@@ -342,3 +342,41 @@ def test_a_gap_statistic_without_a_peak_is_reported():
     summary = dn.get.informed_summary(adata)
     assert summary.loc["n_clusters", ["value", "at_edge"]].tolist() == [30, "high"]
     assert "no clear clusters" in summary.loc["n_clusters", "note"]
+
+
+class TestClusterWeight:
+    @pytest.fixture
+    def types(self):
+        return dn.datasets.two_types(n_obs=40, random_state=3)
+
+    def test_the_ends_are_what_they_are_called(self, types):
+        options = {"n_clusters": "cluster", "n_components": 5}
+        dn.tl.informed_distance(types, **options, cluster_weight=0, key_added="none")
+        dn.tl.informed_distance(types, informed=False, n_components=5, key_added="pca")
+        np.testing.assert_allclose(types.obsp["none_pairwise"], types.obsp["pca_pairwise"], rtol=1e-6)
+
+    def test_auto_trusts_known_clusters_and_mistrusts_random_ones(self, types, rng):
+        types.var["random"] = rng.permutation(types.var["cluster"].astype(str))
+        weights = []
+        for column in ("cluster", "random"):
+            dn.tl.informed_distance(types, n_clusters=column, n_components=10, cluster_weight="auto")
+            weights.append(types.uns["informed"]["cluster_weight"])
+        assert weights[0] == 1.0
+        assert weights[1] <= 0.25
+
+    def test_the_number_of_components_is_chosen_as_well(self, types):
+        dn.tl.informed_distance(types, n_clusters="cluster", cluster_weight=0.5)
+        assert 1 <= types.uns["informed"]["n_components"] <= 18
+
+    @pytest.mark.parametrize(
+        ("options", "match"),
+        [
+            ({"cluster_weight": 1.5}, r"cluster_weight=1\.5 must be between 0"),
+            ({"cluster_weight": "most"}, "cluster_weight='most'"),
+            ({"cluster_weight": 0.5, "local": True}, "for the global metric"),
+            ({"cluster_weight": "auto", "solver": "gradient"}, "with solver='exact'"),
+        ],
+    )
+    def test_what_cannot_be_weighed_is_refused(self, types, options, match):
+        with pytest.raises(ValueError, match=match):
+            dn.tl.informed_distance(types, **options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -20,6 +21,8 @@ from .membership import Correlations, related
 from .naming import MAX_PERMUTATIONS, Naming, judge
 from .permutable import Null, Permutable, SampleSums, as_permutable
 
+#: of more conditions only the smallest p-value is told while permutations are drawn
+MAX_CONDITIONS_SO_FAR = 4
 #: with few samples most draws repeat an earlier one
 MAX_DRAWS_PER_ASSIGNMENT = 20
 
@@ -78,7 +81,9 @@ def permutation_test(
             return observations.sigma(_permuted(sizes, samples, strata, rng), fit.settings)
 
         seeds = draws(fit.settings.seed, "permutations", n_permutations)
-        null_sigma = np.stack(map_draws(draw, seeds, n_jobs=n_jobs, progress=progress))
+        null_sigma = np.stack(
+            map_draws(draw, seeds, n_jobs=n_jobs, progress=progress, so_far=partial(_so_far, fit.sigma))
+        )
     pvals = permutation_pvalues(fit.sigma, null_sigma, tolerance=SIGMA_TIE_TOLERANCE)
     return Significance(fit.sigma, monotone(pvals), null_sigma, exact=every is not None)
 
@@ -104,8 +109,13 @@ def _sigma_of_assignments(
         first.setdefault(frozenset(key) if alike else key, key)
     rows_of = dict(zip(keys, assignments, strict=True))
     new = [key for key in first.values() if key != original]
-    found = map_items(lambda key: observations.sigma(rows_of[key], fit.settings), new, n_jobs=n_jobs, progress=progress)
-    sigma = {original: fit.sigma, **dict(zip(new, found, strict=True))}
+
+    def sigma_of(key: tuple[bytes, ...]) -> Floats:
+        return observations.sigma(rows_of[key], fit.settings)
+
+    told = partial(_so_far, fit.sigma)
+    found = map_items(sigma_of, new, n_jobs=n_jobs, progress=progress, so_far=told)
+    sigma: dict[tuple[bytes, ...], Floats] = {original: fit.sigma, **dict(zip(new, found, strict=True))}
 
     def reordered(key: tuple[bytes, ...]) -> Floats:
         computed = first[frozenset(key) if alike else key]
@@ -140,11 +150,27 @@ def evidence(
             rows = permuted_rows(sizes, np.random.default_rng(seeds[number]), strata=strata)
         return observations.sigma(rows, settings)[:, 0]
 
+    found: list[Floats] = []
+
     def draw(numbers: range) -> list[Floats]:
-        return map_items(sigma_of, numbers, n_jobs=n_jobs, progress="permutations to name groups")
+        def so_far(new: list[Floats]) -> str:
+            return _so_far(fit.sigma[:, :1], [own[:, None] for own in (*found, *new)])
+
+        drawn = map_items(sigma_of, numbers, n_jobs=n_jobs, progress="permutations to name groups", so_far=so_far)
+        found.extend(drawn)
+        return drawn
 
     n_available = MAX_PERMUTATIONS if assignments is None else len(assignments)
     return judge(fit.sigma[:, 0], draw, n_available=n_available)
+
+
+def _so_far(sigma: Floats, found: Sequence[Floats]) -> str:
+    """Say in how many permutations so far the first σ of each condition was as large, for as many as fit in a line."""
+    reached = (np.stack(list(found))[:, :, 0] >= sigma[:, 0] * (1 - SIGMA_TIE_TOLERANCE)).sum(axis=0)
+    pvals = [f"{(1 + count) / (1 + len(found)):.2g}" for count in reached]
+    if len(pvals) > MAX_CONDITIONS_SO_FAR:
+        return f"smallest p so far {min(pvals, key=float)}"
+    return f"p so far {', '.join(pvals)}"
 
 
 def distinct_assignments(

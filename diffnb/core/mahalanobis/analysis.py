@@ -31,6 +31,7 @@ from .neighbors import (
     observation_diffusion_map,
     with_self,
 )
+from .trade_off import blended_metric
 
 #: observations up to which all distances are kept
 MAX_OBS_FOR_ALL_DISTANCES = 3000
@@ -53,6 +54,8 @@ class InformedOptions:
     n_neighbors: int = 20
     solver: DirectionSolver = "exact"
     eigenvalues: Eigenvalues = "pca"
+    #: of the clusters beside PCA, 1 for directions that are constant on clusters; of the global metric
+    cluster_weight: float | Literal["auto"] = 1.0
     #: keep all distances; `"auto"`: where there are few observations
     full: bool | Literal["auto"] = "auto"
     seed: int = 0
@@ -68,6 +71,8 @@ class InformedSettings:
     n_components: int
     #: whether all distances are kept
     full: bool
+    #: of the clusters beside PCA, 0 without clusters
+    cluster_weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +115,7 @@ def fit_informed(
     with thread_limits(max(x.shape), n_jobs):
         data = sample_covariance(x)
         clusters = _find_clusters(data, options, labels) if options.informed else _Clusters()
-        metric = _global_metric(data, options, clusters.labels)
+        metric, weight = _global_metric(data, options, clusters.labels)
         full = data.shape[0] <= MAX_OBS_FOR_ALL_DISTANCES if options.full == "auto" else options.full
         coordinates = None
         if options.local:
@@ -121,7 +126,7 @@ def fit_informed(
             pairwise, nearest = _global_distances(coordinates, options, full)
         each = options.local and options.clustering == "each"
         return InformedFit(
-            settings=InformedSettings(clusters.count, n_components, full),
+            settings=InformedSettings(clusters.count, n_components, full, weight),
             metric=metric,
             labels=None if each else clusters.labels,
             gap=clusters.gap,
@@ -164,19 +169,22 @@ def _find_clusters(data: SampleCovariance, options: InformedOptions, labels: Int
     return _Clusters(labels, found, gap)
 
 
-def _global_metric(data: SampleCovariance, options: InformedOptions, labels: Ints | None) -> MahalanobisMetric:
+def _global_metric(
+    data: SampleCovariance, options: InformedOptions, labels: Ints | None
+) -> tuple[MahalanobisMetric, float]:
+    """Return the metric, and the weight of the clusters in it."""
     # of local metrics, the number of components is that of a neighbourhood
     count = "auto" if options.local else options.n_components
     if labels is None:
-        return conventional_metric(data, n_components=count, eigenvalues=options.eigenvalues, seed=options.seed)
-    return informed_metric(
-        data,
-        indicators(labels),
-        n_components=count,
-        solver=options.solver,
-        eigenvalues=options.eigenvalues,
-        seed=options.seed,
+        metric = conventional_metric(data, n_components=count, eigenvalues=options.eigenvalues, seed=options.seed)
+        return metric, 0.0
+    h, weight = indicators(labels), options.cluster_weight
+    if weight != 1.0:
+        return blended_metric(data, h, weight, n_components=count, eigenvalues=options.eigenvalues, seed=options.seed)
+    metric = informed_metric(
+        data, h, n_components=count, solver=options.solver, eigenvalues=options.eigenvalues, seed=options.seed
     )
+    return metric, weight
 
 
 def _global_distances(

@@ -53,10 +53,10 @@ class SampleCovariance:
         if m <= n and self.products is not None:
             values, found = leading_eigenpairs(self._dense(), count, seed=seed)
         elif n <= MAX_GRAM_POINTS:
-            values, left = leading_eigenpairs(self._between_observations(), count, seed=seed)
+            values, left = leading_eigenpairs(self.between_observations(), count, seed=seed)
             found = self._from_left(values, left) if vectors else np.empty((m, 0))
         else:
-            operator = LinearOperator((m, m), matvec=lambda v: self._times(v).ravel(), dtype=np.float64)
+            operator = LinearOperator((m, m), matvec=lambda v: self.times(v).ravel(), dtype=np.float64)
             values, found = leading_eigenpairs(operator, count, seed=seed)
         return PrincipalComponents(np.maximum(values, 0.0), found)
 
@@ -69,7 +69,7 @@ class SampleCovariance:
         if m <= n and self.products is not None:
             symmetric, rank = self._dense(), min(m, n - 1)
         elif n <= MAX_GRAM_POINTS:
-            symmetric, rank = self._between_observations(), min(m, n - 1)
+            symmetric, rank = self.between_observations(), min(m, n - 1)
         else:
             drawn = np.sort(generator(seed, "subsample").choice(n, MAX_GRAM_POINTS, replace=False))
             return sample_covariance(take_rows(self.x, drawn)).spectrum()
@@ -80,7 +80,7 @@ class SampleCovariance:
         n = self.x.shape[0]
         return np.asarray((self.products - n * np.outer(self.mean, self.mean)) / (n - 1))
 
-    def _between_observations(self) -> Floats:
+    def between_observations(self) -> Floats:
         """Inner products of centred observations over n − 1, which have the same eigenvalues other than zero."""
         if isinstance(self.x, Chunked):
             return self._between_observations_read()
@@ -109,7 +109,8 @@ class SampleCovariance:
         kept = values > MIN_RELATIVE_PC_VARIANCE * max(float(values[0]), np.finfo(float).tiny)
         return np.asarray(found * np.where(kept, 1 / np.where(kept, lengths, 1.0), 0.0))
 
-    def _times(self, v: Floats) -> Floats:
+    def times(self, v: Floats, /) -> Floats:
+        """Covariance times a vector, or vectors in columns."""
         v = v.reshape(len(self.mean), -1)
         if isinstance(self.x, Chunked):
             return self._times_read(v)

@@ -18,18 +18,23 @@ T = TypeVar("T")
 #: called with the name of the task, the number of steps done and their total (0 where it is unknown)
 ProgressCallback: TypeAlias = Callable[[str, int, int], None]
 
+#: called with what a task has found so far, such as p-values of the permutations that were drawn
+NotesCallback: TypeAlias = Callable[[str], None]
+
 _callback: ContextVar[ProgressCallback | None] = ContextVar("diffnb_progress", default=None)
+_notes: ContextVar[NotesCallback | None] = ContextVar("diffnb_progress_notes", default=None)
 _quiet: ContextVar[bool] = ContextVar("diffnb_quiet", default=False)
 
 
 @contextmanager
-def progress_callback(callback: ProgressCallback) -> Iterator[None]:
-    """Send the progress of all computations in this thread to `callback`."""
-    token = _callback.set(callback)
+def progress_callback(callback: ProgressCallback, notes: NotesCallback | None = None) -> Iterator[None]:
+    """Send the progress of all computations in this thread to `callback`, and partial results to `notes`."""
+    token, token_of_notes = _callback.set(callback), _notes.set(notes)
     try:
         yield
     finally:
         _callback.reset(token)
+        _notes.reset(token_of_notes)
 
 
 @contextmanager
@@ -63,14 +68,22 @@ def bar(
         return tqdm(iterable, total=total, desc=desc, delay=delay, leave=False, **off)
     if total is None:
         total = len(iterable) if isinstance(iterable, Sized) else 0
-    return CallbackBar(callback, () if iterable is None else iterable, total=total, name=desc or "")
+    return CallbackBar(callback, () if iterable is None else iterable, total=total, name=desc or "", notes=_notes.get())
 
 
 class CallbackBar(Generic[T]):
     """A bar that calls a callback instead of drawing, also for tasks too short for tqdm to draw."""
 
-    def __init__(self, callback: ProgressCallback, iterable: Iterable[T], *, total: int, name: str) -> None:
-        self._callback, self._iterable = callback, iterable
+    def __init__(
+        self,
+        callback: ProgressCallback,
+        iterable: Iterable[T],
+        *,
+        total: int,
+        name: str,
+        notes: NotesCallback | None = None,
+    ) -> None:
+        self._callback, self._iterable, self._notes = callback, iterable, notes
         self.total, self.name, self.n = total, name, 0
         self._report()
 
@@ -100,6 +113,11 @@ class CallbackBar(Generic[T]):
         """Rename the task."""
         self.name = desc
         self._report()
+
+    def set_postfix_str(self, s: str, refresh: bool = True) -> None:
+        """Report what was found so far."""
+        if self._notes is not None:
+            self._notes(s)
 
     def set_postfix(self, **_: object) -> None:
         """Ignore what tqdm would write after the bar."""

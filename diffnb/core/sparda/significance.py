@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -65,16 +65,29 @@ def _pvalue(
     else:
         # on this coarser grid the path is not that of the fit, and all labelings must be treated alike
         observed = fit_path(labelings, ks, settings).objective
-    objectives = np.concatenate([observed, _null_objectives(labelings, fit, ks, n_permutations, n_jobs, progress)])
-    if n_features == "auto":
-        statistics = max_standardized_log(objectives)
-    else:
-        statistics = objectives[:, np.searchsorted(ks, n_features or labelings.n_features)]
-    return float(permutation_pvalues(statistics[:1], statistics[1:, None])[0])
+
+    def pvalue(null: Floats) -> float:
+        objectives = np.concatenate([observed, null])
+        if n_features == "auto":
+            statistics = max_standardized_log(objectives)
+        else:
+            statistics = objectives[:, np.searchsorted(ks, n_features or labelings.n_features)]
+        return float(permutation_pvalues(statistics[:1], statistics[1:, None])[0])
+
+    def so_far(null: list[Floats]) -> str:
+        return f"p so far {pvalue(np.concatenate(null)):.2g}"
+
+    return pvalue(_null_objectives(labelings, fit, ks, n_permutations, n_jobs, progress, so_far))
 
 
 def _null_objectives(
-    labelings: Labelings, fit: SpardaFit, ks: Ints, n_permutations: int, n_jobs: int | None, progress: str | None
+    labelings: Labelings,
+    fit: SpardaFit,
+    ks: Ints,
+    n_permutations: int,
+    n_jobs: int | None,
+    progress: str | None,
+    so_far: Callable[[list[Floats]], str] | None = None,
 ) -> Floats:
     """Return the objectives of permuted labels, permutations × k.
 
@@ -89,7 +102,7 @@ def _null_objectives(
         return _objectives(labelings, rows, ks, fit)
 
     if labelings.streamed is None:
-        return np.concatenate(map_items(work, batches, n_jobs=n_jobs, progress=progress))
+        return np.concatenate(map_items(work, batches, n_jobs=n_jobs, progress=progress, so_far=so_far))
     n_sharing = n_sharing_passes(size * _numbers_per_permutation(labelings))
     with bar(total=len(batches), desc=progress, disable=progress is None, delay=1.0) as shown:
         drawn = run_sharing_passes(labelings.streamed, work, batches, n_sharing=n_sharing, on_done=shown.update)

@@ -36,12 +36,13 @@ def map_draws(
     *,
     n_jobs: int | None = None,
     progress: str | None = None,
+    so_far: Callable[[list[Result]], str] | None = None,
 ) -> list[Result]:
     """Run `work` once per seed, in threads or on the active joblib backend; results are in the order of the seeds.
 
-    Work that takes more than a second shows a bar named `progress`.
+    Work that takes more than a second shows a bar named `progress`, and beside it what `so_far` says of the results.
     """
-    return map_items(partial(_from_seed, work), seeds, n_jobs=n_jobs, progress=progress)
+    return map_items(partial(_from_seed, work), seeds, n_jobs=n_jobs, progress=progress, so_far=so_far)
 
 
 def _from_seed(work: Callable[[np.random.Generator], Result], seed: np.random.SeedSequence) -> Result:
@@ -49,7 +50,13 @@ def _from_seed(work: Callable[[np.random.Generator], Result], seed: np.random.Se
 
 
 def map_items(
-    work: Callable[[Item], Result], items: Sequence[Item], /, *, n_jobs: int | None = None, progress: str | None = None
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    /,
+    *,
+    n_jobs: int | None = None,
+    progress: str | None = None,
+    so_far: Callable[[list[Result]], str] | None = None,
 ) -> list[Result]:
     """Run `work` once per item, such as a batch of seeds, as `map_draws` does per seed."""
     import joblib
@@ -61,7 +68,7 @@ def map_items(
         if joblib.effective_n_jobs(n_jobs) == 1:
             for item in items:
                 results.append(task(item))
-                done.update()
+                _report(done, results, so_far)
                 estimate.after(len(results))
             return results
         # threads: BLAS and ufuncs release the interpreter lock, and the data is not copied
@@ -69,9 +76,16 @@ def map_items(
             parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
             for result in parallel(joblib.delayed(_call)(task, item) for item in items):
                 results.append(result)
-                done.update()
+                _report(done, results, so_far)
                 estimate.after(len(results))
         return results
+
+
+def _report(done: Any, results: list[Result], so_far: Callable[[list[Result]], str] | None) -> None:
+    """Count one more result, and show what is known so far."""
+    if so_far is not None:
+        done.set_postfix_str(so_far(results), refresh=False)
+    done.update()
 
 
 class _Task(Generic[Item, Result]):

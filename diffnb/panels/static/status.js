@@ -102,7 +102,8 @@ function update({ model, el }, { bar, message, notes, details, traceback, pace }
     bar.removeAttribute('value');
   }
   const left = describeTimeLeft((performance.now() - pace.began) / 1000, done, total);
-  message.textContent = model.get('message') + (running ? describeProgress(step, done, total) + left : '');
+  const found = model.get('so_far') && ` · ${model.get('so_far')}`;
+  message.textContent = model.get('message') + (running ? describeProgress(step, done, total) + found + left : '');
   notes.replaceChildren();
   for (const note of model.get('notes')) {
     append(notes, 'li', {}, note);
@@ -145,7 +146,7 @@ function render(view) {
     const panel = el.closest('.diffnb-panel');
     stopDescribing = panel ? keepDescribed(panel, () => model.get('tooltips')) : stopDescribing;
   }, FIRST_THEME_CHECK_MS);
-  const traits = ['state', 'message', 'notes', 'details', 'step', 'done', 'total'];
+  const traits = ['state', 'message', 'notes', 'details', 'step', 'done', 'total', 'so_far'];
   const cleanups = [
     () => clearTimeout(firstCheck),
     () => stopDescribing(),

@@ -12,6 +12,13 @@ export type EventHandler = (content: Message) => void;
 /** A message of the kernel. */
 export type Message =
   | { readonly answer: 'name'; readonly index: number; readonly text: string }
+  | {
+      readonly answer: 'pair';
+      readonly map: number;
+      readonly row: number;
+      readonly column: number;
+      readonly text: string;
+    }
   | { readonly answer: 'csv'; readonly text: string; readonly next: number; readonly name: string };
 
 /** The part of anywidget's model that the views use. */
@@ -51,6 +58,7 @@ export interface StatusTraits {
   step: string;
   done: number;
   total: number;
+  so_far: string;
   mark: string;
   tooltips: Readonly<Record<string, string>>;
   dark: boolean;

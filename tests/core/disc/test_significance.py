@@ -11,6 +11,7 @@ from diffnb.core.disc.algorithm import DiscFit, refit
 from diffnb.core.disc.feature_groups import feature_groups
 from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 from diffnb.core.disc.significance import distinct_assignments, evidence, permutation_test, stability
+from diffnb.core.runtime.progress import progress_callback
 
 SETTINGS = {
     "labels": DiscSettings(FeatureGraphSettings(8), (4, 4), n_components=2),
@@ -31,6 +32,24 @@ def test_a_new_group_is_significant_under_both_nulls(two_conditions):
         found = significance_of(two_conditions, null, n_permutations=19)
         assert found.pvals[1, 0] == 0.05
         assert found.null_sigma.shape == (19, 2, 2)
+
+
+def test_what_is_told_last_while_permutations_are_drawn_is_the_result(two_conditions):
+    notes = []
+    with progress_callback(lambda *_: None, notes.append):
+        found = significance_of(two_conditions, n_permutations=19, progress="permutations")
+    assert len(notes) == 19
+    assert notes[-1] == "p so far " + ", ".join(f"{p:.2g}" for p in found.pvals[:, 0])
+    notes.clear()
+    with progress_callback(lambda *_: None, notes.append):
+        named = evidence(fit_for(two_conditions), two_conditions)
+    assert len(notes) == named.n_permutations
+
+
+def test_of_many_conditions_the_smallest_p_value_is_told(rng):
+    sigma = np.full((6, 1), 2.0)
+    sigma[4] = 5.0
+    assert module._so_far(sigma, [np.full((6, 1), 3.0)] * 3) == "smallest p so far 0.25"
 
 
 def test_a_shift_is_a_difference_but_not_in_connectivity(rng):

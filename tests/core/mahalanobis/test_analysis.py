@@ -62,7 +62,7 @@ def test_settings_are_what_was_used(curved, clusters, monkeypatch):
     assert fit.settings == InformedSettings(clusters.max() + 1, fit.metric.own.size, full=True)
     monkeypatch.setattr(analysis, "MAX_OBS_FOR_ALL_DISTANCES", 59)
     fit = fit_informed(curved.X, InformedOptions(informed=False, n_components=4))
-    assert fit.settings == InformedSettings(0, 4, full=False)
+    assert fit.settings == InformedSettings(0, 4, full=False, cluster_weight=0.0)
     assert fit.pairwise is None
 
 

@@ -59,7 +59,7 @@ def test_the_spectrum_is_all_eigenvalues_that_there_can_be(x, any_array_type):
 
 def test_the_covariance_is_multiplied_without_being_formed(x, any_array_type, rng):
     v = rng.normal(size=(x.shape[1], 2))
-    np.testing.assert_allclose(sample_covariance(any_array_type(x))._times(v), plain.covariance(x.T) @ v, atol=1e-8)
+    np.testing.assert_allclose(sample_covariance(any_array_type(x)).times(v), plain.covariance(x.T) @ v, atol=1e-8)
 
 
 def test_the_spectrum_of_many_observations_is_that_of_some(rng, monkeypatch):

@@ -82,3 +82,23 @@ def test_tqdm_disable_is_respected():
         check=True,
     )
     assert "work" not in done.stderr
+
+
+def test_partial_results_are_told_beside_the_progress(calls):
+    notes = []
+    with progress_callback(lambda *args: calls.append(args), notes.append), bar(total=2, desc="permutations") as made:
+        made.set_postfix_str("p so far 0.5")
+        made.update()
+    assert notes == ["p so far 0.5"]
+    assert calls == [("permutations", 0, 2), ("permutations", 1, 2)]
+    with progress_callback(lambda *args: None), bar(total=1) as made:
+        made.set_postfix_str("nobody listens")
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_draws_say_what_they_have_found_so_far(n_jobs):
+    seeds, notes = np.random.SeedSequence(0).spawn(4), []
+    told = {"progress": "draws", "so_far": lambda results: f"{len(results)} drawn"}
+    with progress_callback(lambda *args: None, notes.append):
+        map_draws(lambda rng: rng.integers(9), seeds, n_jobs=n_jobs, **told)
+    assert notes == ["1 drawn", "2 drawn", "3 drawn", "4 drawn"]

@@ -164,6 +164,12 @@ class TestPermutations:
             divergence_test(fit, n_permutations=3, progress="SPARDA")
         assert reported == [("SPARDA, projection 1, permutations", i, 3) for i in range(4)]
 
+    def test_what_is_told_last_is_the_p_value(self, fit):
+        notes = []
+        with progress_callback(lambda *_: None, notes.append):
+            tested = divergence_test(fit, n_permutations=3, progress="SPARDA")
+        assert notes[-1] == f"p so far {tested.projections[0].pval:.2g}"
+
 
 class TestObservedPath:
     def count_paths(self, monkeypatch):

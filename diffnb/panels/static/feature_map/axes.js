@@ -44,6 +44,9 @@ export function formatNumber(value) {
  * @param {Transform} transform
  */
 export function drawAxes(pen, { model, state }, transform) {
+  if (model.get('bare')) {
+    return;
+  }
   pen.globalAlpha = TICK_OPACITY;
   drawTicks(pen, plotArea(state.size), transform);
   pen.globalAlpha = FRAME_OPACITY;

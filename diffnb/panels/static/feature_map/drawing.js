@@ -3,6 +3,7 @@
 /** @import { Cleanup } from '../types.js' */
 /** @import { FeatureMap, State } from './types.js' */
 
+import { drawEdges } from './edges.js';
 import { inDevicePixels } from './geometry.js';
 import { currentTransform } from './navigation.js';
 import { drawOverlay } from './overlay.js';
@@ -51,7 +52,7 @@ function fitCanvases({ parts, state }) {
   }
   state.size = { width, height };
   state.pixelRatio = Math.min(MAX_PIXEL_RATIO, window.devicePixelRatio || 1);
-  for (const canvas of [parts.canvas, parts.overlay]) {
+  for (const canvas of [parts.lines, parts.canvas, parts.overlay]) {
     canvas.width = Math.round(width * state.pixelRatio);
     canvas.height = Math.round(height * state.pixelRatio);
   }
@@ -67,7 +68,8 @@ function draw(map) {
     return;
   }
   const start = performance.now();
-  drawPoints(penOf(parts.canvas), state.image, state);
+  drawEdges(penOf(parts.lines), map);
+  drawPoints(penOf(parts.canvas), state.image, state, map.model.get('radius'));
   drawOverlay(penOf(parts.overlay), map);
   el.diffnbDraws = { count: (el.diffnbDraws?.count ?? 0) + 1, ms: performance.now() - start };
 }
@@ -76,10 +78,11 @@ function draw(map) {
  * @param {CanvasRenderingContext2D} pen
  * @param {ImageData} image
  * @param {State} state
+ * @param {number} given radius of a marker at no zoom; 0 for one that fits the number of features
  */
-function drawPoints(pen, image, state) {
+function drawPoints(pen, image, state, given) {
   image.data.fill(0);
-  const radius = radiusOf(countOf(state.points), state.viewport.zoom) * state.pixelRatio;
+  const radius = radiusOf(countOf(state.points), state.viewport.zoom, given) * state.pixelRatio;
   paint(image, state, inDevicePixels(currentTransform(state), state.pixelRatio), radius);
   pen.putImageData(image, 0, 0);
 }

@@ -9,7 +9,7 @@
 import { listen } from '../shared/model.js';
 import { onThemeChange } from '../shared/theme.js';
 import { drawOnResize, scheduleDrawing } from './drawing.js';
-import { readColors, readPoints, readSelection } from './kernel.js';
+import { readColors, readEdges, readPoints, readSelection } from './kernel.js';
 import { listenToKeys } from './keyboard.js';
 import { build } from './parts.js';
 import { listenToPointer } from './pointer.js';
@@ -41,6 +41,8 @@ function kernelEvents(map) {
     'change:codes': () => readColors(map),
     'change:colors': () => readColors(map),
     'change:legend': () => readColors(map),
+    'change:edges': () => readEdges(map),
+    'change:edge_looks': () => readEdges(map),
     'change:axes': map.redraw,
     'change:labels': map.redraw,
     'change:selection': () => readSelection(map),

@@ -42,6 +42,21 @@ export function transformOf(size, [xMin, xMax, yMin, yMax], { zoom, x, y }) {
 }
 
 /**
+ * Bounds that are extended so that both axes have the same scale in a plot of this size.
+ *
+ * @param {Bounds} bounds
+ * @param {Size} size
+ * @returns {Bounds}
+ */
+export function withEqualScales([xMin, xMax, yMin, yMax], size) {
+  const area = plotArea(size);
+  const unit = Math.max((xMax - xMin) / area.width, (yMax - yMin) / area.height);
+  const [x, y] = [(xMin + xMax) / 2, (yMin + yMax) / 2];
+  const [halfWidth, halfHeight] = [(unit * area.width) / 2, (unit * area.height) / 2];
+  return [x - halfWidth, x + halfWidth, y - halfHeight, y + halfHeight];
+}
+
+/**
  * The same transform in device pixels.
  *
  * @param {Transform} transform

@@ -2,8 +2,9 @@
 /** Reads what the kernel has sent into the state. */
 /** @import { FeatureMap } from './types.js' */
 
-import { asBytes, asFloats } from './buffers.js';
-import { showLegend } from './legend.js';
+import { asBytes, asFloats, asIntegers } from './buffers.js';
+import { NO_EDGES } from './edges.js';
+import { showEdgeLegend, showLegend } from './legend.js';
 import { showAll } from './navigation.js';
 import { boundsOf, countOf, drawingOrderOf, steppingOrderOf } from './points.js';
 import { showSelection } from './selection.js';
@@ -22,12 +23,30 @@ export function readPoints(map) {
   const points = asFloats(model.get('points'));
   state.points = points;
   state.bounds = boundsOf(points);
+  state.equal = model.get('equal');
   state.steppingOrder = steppingOrderOf(points);
   state.names.clear();
   state.hovered = state.focused = -1;
   parts.overlay.setAttribute('aria-label', `Map of ${countOf(points)} ${model.get('noun')}. ${HELP}`);
+  readEdges(map);
   readSelection(map);
   showAll(map);
+}
+
+/**
+ * Read the lines between features; those to features that are not there are left out.
+ *
+ * @param {FeatureMap} map
+ */
+export function readEdges(map) {
+  const { model, parts, state } = map;
+  const ends = asIntegers(model.get('edges'));
+  const known = ends.every(feature => feature < countOf(state.points));
+  state.edges = known
+    ? { ends, looks: asBytes(model.get('edge_codes')), strengths: asBytes(model.get('edge_strengths')) }
+    : NO_EDGES;
+  showEdgeLegend(parts.edgeLegend, model.get('edge_looks'));
+  map.redraw();
 }
 
 /**

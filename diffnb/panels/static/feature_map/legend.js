@@ -1,6 +1,6 @@
 // @ts-check
 /** Groups with their markers, or a scale of numbers. */
-/** @import { Legend, LegendItem } from './types.js' */
+/** @import { EdgeLook, Legend, LegendItem } from './types.js' */
 
 import { append } from '../shared/dom.js';
 import { formatNumber } from './axes.js';
@@ -24,6 +24,23 @@ export function showLegend(element, { title = '', items = [], low, high, more },
   }
   if (more) {
     element.append(`and ${more} more`);
+  }
+}
+
+/**
+ * Kinds of edges; hidden where there are none.
+ *
+ * @param {HTMLElement} element
+ * @param {readonly EdgeLook[]} looks
+ */
+export function showEdgeLegend(element, looks) {
+  element.replaceChildren();
+  element.hidden = looks.length === 0;
+  for (const { label, color, dash, count } of looks) {
+    const entry = append(element, 'span', { class: 'diffnb-entry' });
+    const kind = dash.length === 0 ? 'solid' : dash[0] > 3 ? 'dashed' : 'dotted';
+    append(entry, 'i', { class: 'diffnb-line' }).style.borderTop = `3px ${kind} ${color}`;
+    append(entry, 'span', {}, `${label} (${count})`);
   }
 }
 

@@ -2,15 +2,15 @@
 /** Zooming, panning, and finding features in what is shown. */
 /** @import { FeatureMap, Point, State } from './types.js' */
 
-import { ALL_IN_VIEW, panned, toPixel, transformOf, zoomed } from './geometry.js';
+import { ALL_IN_VIEW, panned, toPixel, transformOf, withEqualScales, zoomed } from './geometry.js';
 import { nearestTo } from './points.js';
 
 /** Zoom of a button or a key. */
 export const ZOOM_STEP = 1.4;
 
 /** @param {State} state */
-export function currentTransform({ size, bounds, viewport }) {
-  return transformOf(size, bounds, viewport);
+export function currentTransform({ size, bounds, equal, viewport }) {
+  return transformOf(size, equal ? withEqualScales(bounds, size) : bounds, viewport);
 }
 
 /** @param {FeatureMap} map */

@@ -29,9 +29,10 @@ const OPACITY = { group: 0.9, background: 0.6, notSelected: 0.18, selected: 1 };
  *
  * @param {number} nFeatures
  * @param {number} zoom
+ * @param {number} [given] the radius without zoom; 0 for one that fits the number
  */
-export function radiusOf(nFeatures, zoom) {
-  const radius = RADII.find(([most]) => nFeatures <= most)?.[1] ?? MIN_RADIUS_PX;
+export function radiusOf(nFeatures, zoom, given = 0) {
+  const radius = given || (RADII.find(([most]) => nFeatures <= most)?.[1] ?? MIN_RADIUS_PX);
   return radius * Math.min(2, zoom ** 0.25);
 }
 

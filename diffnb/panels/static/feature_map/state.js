@@ -1,6 +1,7 @@
 // @ts-check
 /** @import { State } from './types.js' */
 
+import { NO_EDGES } from './edges.js';
 import { ALL_IN_VIEW } from './geometry.js';
 
 /**
@@ -18,7 +19,9 @@ export function createState() {
     nSelected: 0,
     drawingOrder: new Uint32Array(0),
     steppingOrder: new Uint32Array(0),
+    edges: NO_EDGES,
     bounds: [-1, 1, -1, 1],
+    equal: false,
     viewport: ALL_IN_VIEW,
     size: { width: 0, height: 0 },
     pixelRatio: 1,

@@ -38,6 +38,21 @@ export interface Stamp {
 /** Pixels as red, green, blue and alpha. */
 export type Surface = Readonly<Pick<ImageData, 'data' | 'width' | 'height'>>;
 
+/** Lines between features: two features each, the number of its look, and its strength from 0 to 255. */
+export interface Edges {
+  ends: Uint32Array;
+  looks: Uint8Array;
+  strengths: Uint8Array;
+}
+
+/** How edges of a kind are drawn, and what they are called in the legend. */
+export interface EdgeLook {
+  readonly label: string;
+  readonly color: string;
+  readonly dash: readonly number[];
+  readonly count: number;
+}
+
 /** How the features of one code are painted. */
 export interface Brush {
   readonly stamp: Stamp;
@@ -84,6 +99,17 @@ export interface MapTraits {
   selection: DataView<ArrayBuffer>;
   /** what a point is: a feature or an observation */
   noun: string;
+  /** lines between features: none in most maps */
+  edges: DataView<ArrayBuffer>;
+  edge_codes: DataView<ArrayBuffer>;
+  edge_strengths: DataView<ArrayBuffer>;
+  edge_looks: readonly EdgeLook[];
+  /** whether both axes have the same scale, as on an image */
+  equal: boolean;
+  /** whether axes say nothing, as in a network */
+  bare: boolean;
+  /** radius of a marker in CSS pixels; 0 for one that fits the number of features */
+  radius: number;
 }
 
 export type Mode = 'pan' | 'lasso';
@@ -100,7 +126,9 @@ export interface Drag {
 export interface State extends Features {
   /** features in the order in which keys step through them */
   steppingOrder: Uint32Array;
+  edges: Edges;
   bounds: Bounds;
+  equal: boolean;
   viewport: Viewport;
   size: Size;
   /** device pixels of a CSS pixel */
@@ -122,10 +150,12 @@ export interface State extends Features {
 export interface Parts {
   readonly toolbar: HTMLElement;
   readonly stage: HTMLElement;
+  readonly lines: HTMLCanvasElement;
   readonly canvas: HTMLCanvasElement;
   readonly overlay: HTMLCanvasElement;
   readonly tooltip: HTMLElement;
   readonly legend: HTMLElement;
+  readonly edgeLegend: HTMLElement;
   /** read out by screen readers */
   readonly announcer: HTMLElement;
   readonly selectionCount: HTMLElement;
