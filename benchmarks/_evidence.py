@@ -128,7 +128,10 @@ def save(one: Item, found: Finding, minutes: float, seeds: int, folder: Path = R
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{one.name}.json"
     text = json.dumps(
-        {**_described(one), **asdict(found), "seeds": seeds, "minutes": minutes}, indent=1, ensure_ascii=False, default=_plain
+        {**_described(one), **asdict(found), "seeds": seeds, "minutes": minutes},
+        indent=1,
+        ensure_ascii=False,
+        default=_plain,
     )
     path.write_text(text + "\n", encoding="utf-8")
 

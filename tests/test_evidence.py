@@ -123,9 +123,7 @@ def test_the_page_counts_verdicts_and_shows_median_and_range(frame, register, tm
     assert "old" not in text
     assert "| DiSC | 1 | 0 | 1 | 0 |" in text
     assert "| `disc.one` | It grows. | reproduced |" in text
-    assert (
-        "- diffnb, median (range), 3 seeds: seed 5001 (5000–5002).\n- Rule: it is 3.\n- What differs: A diff" in text
-    )
+    assert "- diffnb, median (range), 3 seeds: seed 5001 (5000–5002).\n- Rule: it is 3.\n- What differs: A diff" in text
     assert text.count("Authors' code: 1.5.") == 1
     assert text.endswith("<!-- /evidence -->\nafter\n")
     assert frame.filled(text, tmp_path) == text
