@@ -119,3 +119,13 @@ def test_permuted_blocks_mix_conditions_as_permuted_rows_do(rng):
         [np.isin(np.arange(3200), resampling.permuted_samples(blocks, rng)[0]) for _ in range(400)], axis=0
     )
     assert members.std() < 0.05  # every observation is in either condition equally often
+
+
+def test_every_assignment_keeps_the_numbers_of_samples_of_each_condition():
+    samples = [np.array([0, 0, 1, 2]), np.array([3, 4, 4])]
+    names = np.concatenate(samples)
+    found = resampling.every_assignment(samples, 10)
+    assert len(found) == 10
+    for rows in found:
+        assert [len(np.unique(names[own])) for own in rows] == [3, 2]
+        np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(7))
