@@ -33,7 +33,7 @@ from diffnb.core.scorecard.stored_values import column_statistics
 #: donors of each condition
 N_DONORS = 3
 N_PERMUTATIONS = 99
-#: share of numbers that are not zero
+#: share of numbers that are not zero before donors and the module change levels; what comes of it is printed
 DENSITY = 0.09
 #: genes of the scorecard, beside another test and by themselves
 WIDTHS, WIDE = (500, 1000, 2000), (1250, 2500, 5000)
@@ -125,12 +125,16 @@ def scorecards(matrices: list[sp.csr_array]) -> list[Ratio]:
     return [*rows, Ratio(f"scorecard by donor, {width} genes", "Wilcoxon", *in_turn(by_donor), last.seconds_beside)]
 
 
+def _density(matrices: Sequence[sp.csr_array]) -> float:
+    return sum(x.nnz for x in matrices) / sum(int(np.prod(x.shape)) for x in matrices)
+
+
 def small_scorecards() -> list[Ratio]:
     """Compare them for few cells, of which more numbers are there, or all."""
     counts = cells(2 * SMALL[0], SMALL[1], density=SMALL_DENSITY)
     rng = np.random.default_rng(0)
     kinds = {
-        f"sparse counts, density {SMALL_DENSITY:.2f}": counts,
+        f"sparse counts, density {_density(counts):.2f}": counts,
         "dense counts": [x.toarray() for x in counts],
         "Gaussian": [rng.normal(size=SMALL).astype(np.float32) for _ in range(2)],
     }
@@ -152,7 +156,7 @@ def realistic(n_obs: int, n_features: int) -> dict[str, object]:
     """Print all ratios, and return them with what they were made of."""
     matrices = cells(n_obs, n_features)
     warm(matrices)
-    density = matrices[0].nnz / np.prod(matrices[0].shape)
+    density = _density(matrices)
     rows = []
     for part in (lambda: permutations(matrices), lambda: scorecards(matrices), small_scorecards, calls):
         rows += (found := part())

@@ -95,7 +95,8 @@ def test_seeds_are_fresh_and_a_fast_run_takes_few_and_keeps_nothing(frame, regis
     assert frame.run(one, fast=True, folder=tmp_path).startswith("reproduced in 0.0 min: seed 5000")
     assert not list(tmp_path.iterdir())
     frame.run(one, folder=tmp_path)
-    assert json.loads((tmp_path / "disc.one.json").read_text())["values"] == {"seed": [5000, 5001, 5002]}
+    kept = json.loads((tmp_path / "disc.one.json").read_text())
+    assert (kept["values"], kept["seeds"]) == ({"seed": [5000, 5001, 5002]}, 3)
 
 
 def test_an_item_without_its_data_is_skipped_and_says_what_is_missing(frame, register, tmp_path):
@@ -122,9 +123,7 @@ def test_the_page_counts_verdicts_and_shows_median_and_range(frame, register, tm
     assert "old" not in text
     assert "| DiSC | 1 | 0 | 1 | 0 |" in text
     assert "| `disc.one` | It grows. | reproduced |" in text
-    assert (
-        "- diffnb, median (range over seeds): seed 5001 (5000–5002).\n- Rule: it is 3.\n- What differs: A diff" in text
-    )
+    assert "- diffnb, median (range), 3 seeds: seed 5001 (5000–5002).\n- Rule: it is 3.\n- What differs: A diff" in text
     assert text.count("Authors' code: 1.5.") == 1
     assert text.endswith("<!-- /evidence -->\nafter\n")
     assert frame.filled(text, tmp_path) == text
