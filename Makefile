@@ -20,10 +20,10 @@ LAB := $(shell find lab -type f -not -path '*/node_modules/*' -not -path 'lab/li
 VIEWS := $(shell find diffnb/panels/static -type f)
 
 # tests run in several processes: threads of BLAS would only wait for each other
-unit quick fuzz: export OMP_NUM_THREADS = 1
-unit quick fuzz: export OPENBLAS_NUM_THREADS = 1
+unit test-newest quick fuzz: export OMP_NUM_THREADS = 1
+unit test-newest quick fuzz: export OPENBLAS_NUM_THREADS = 1
 
-.PHONY: help python lab test test-lowest quick fuzz evidence pre-commit lint types unit bundle extension browser notebooks docs clean
+.PHONY: help python lab test test-newest test-lowest release quick fuzz evidence pre-commit lint types unit bundle extension browser notebooks docs clean
 
 help:
 	@echo "make lab    set up, then open JupyterLab on the quickstart"
@@ -32,7 +32,9 @@ help:
 	@echo "make fuzz   set up, then try 10,000 random inputs on all tools (make INPUTS=1000 fuzz: fewer)"
 	@echo "make evidence  set up, then measure every item of the papers and write their page (ITEMS=disc: of one method)"
 	@echo "make test PYTHON=python3.13  the same with another Python, in an environment of its own"
+	@echo "make test-newest PYTHON=python3.13  run the tests in Python with what pip install diffnb brings there, pandas 3 included"
 	@echo "make test-lowest  set up the lowest versions that pyproject.toml allows, in .venv-lowest, and run the tests in Python"
+	@echo "make release  build sdist and wheel into dist/ and check that they can be released (DRAFT=1: without date and tag)"
 	@echo "make docs   set up, then build the documentation into docs/_build/html"
 	@echo "make pre-commit  check style and types at every commit"
 	@echo "make clean  remove the virtual environment and caches"
@@ -67,6 +69,11 @@ quick: lint types
 fuzz: $(VENV)/.test
 	$(BIN)/python benchmarks/hostile.py --inputs $(INPUTS)
 
+# what `pip install diffnb` brings; lifelines, which only survival needs, would hold pandas below 3, and works with it
+test-newest: bundle
+	$(PIP) install --upgrade pandas
+	$(PYTEST) tests --ignore=tests/browser
+
 # the lowest versions of what diffnb depends on, chosen from the bounds in pyproject.toml
 LOWEST := .venv-lowest
 test-lowest: export OMP_NUM_THREADS = 1
@@ -83,6 +90,10 @@ evidence: export OMP_NUM_THREADS = 1
 evidence: export OPENBLAS_NUM_THREADS = 1
 evidence: $(VENV)/.test
 	$(BIN)/python benchmarks/evidence.py $(ITEMS)
+
+# sdist and wheel in dist/, with everything that must be true of them; the workflow `release` does this with a tag
+release: bundle
+	$(BIN)/python .ci/release.py $(if $(DRAFT),--draft)
 
 pre-commit: $(VENV)/.test
 	$(BIN)/pre-commit install

@@ -93,11 +93,17 @@ def judged(reproduced: bool, partly: bool = False) -> Verdict:
 
 def measure(one: Item, *, fast: bool = False, seeds: int | None = None) -> Finding:
     """Run an item on its seeds."""
-    count = (one.fast if fast else one.seeds) if seeds is None else seeds
-    found = one.work(Run(range(FRESH, FRESH + count), fast))
+    found = one.work(Run(range(FRESH, FRESH + n_seeds(one, fast, seeds)), fast))
     if found.verdict not in VERDICTS:
         raise ValueError(f"{one.name}: {found.verdict!r} is no verdict.")
     return found
+
+
+def n_seeds(one: Item, fast: bool, seeds: int | None) -> int:
+    """Return the number of seeds of a run: that of the item, unless another is asked for."""
+    if seeds is not None:
+        return seeds
+    return one.fast if fast else one.seeds
 
 
 def run(one: Item, *, fast: bool = False, seeds: int | None = None, folder: Path = RESULTS) -> str:
@@ -113,16 +119,19 @@ def run(one: Item, *, fast: bool = False, seeds: int | None = None, folder: Path
         return f"skipped: {error}"
     minutes = round((time.perf_counter() - start) / 60, 1)
     if not fast:
-        save(one, found, minutes, folder)
+        save(one, found, minutes, n_seeds(one, fast, seeds), folder)
     return f"{found.verdict} in {minutes} min: {shown(found.values)}"
 
 
-def save(one: Item, found: Finding, minutes: float, folder: Path = RESULTS) -> None:
+def save(one: Item, found: Finding, minutes: float, seeds: int, folder: Path = RESULTS) -> None:
     """Write what an item found, with all that the page says about it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{one.name}.json"
     text = json.dumps(
-        {**_described(one), **asdict(found), "minutes": minutes}, indent=1, ensure_ascii=False, default=_plain
+        {**_described(one), **asdict(found), "seeds": seeds, "minutes": minutes},
+        indent=1,
+        ensure_ascii=False,
+        default=_plain,
     )
     path.write_text(text + "\n", encoding="utf-8")
 
@@ -184,7 +193,7 @@ def table(found: Sequence[Mapping[str, Any]]) -> str:
         parts = {
             "Paper": one["paper"],
             "Authors' code": one["authors"],
-            "diffnb, median (range over seeds)": shown(one["values"]),
+            f"diffnb, median (range), {one['seeds']} seed{'s' * (one['seeds'] > 1)}": shown(one["values"]),
             "Rule": one["rule"],
             "What differs": one["differs"].rstrip("."),
         }

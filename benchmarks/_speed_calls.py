@@ -28,7 +28,7 @@ from diffnb.core.disc.settings import DiscSettings, FeatureGraphSettings
 #: features of a DiSC call beside the authors' routine, and its neighbours and eigenvectors
 N_PIXELS, N_NEIGHBORS, N_EIGENVECTORS = 784, 10, 20
 #: observations of each condition and features for SPARDA; observations and features for DUFS and the distance
-SPARDA_SIZE, DUFS_SIZE, DISTANCE_SIZE = (1000, 2000), (500, 250), (1000, 500)
+SPARDA_SIZE, DUFS_SIZE, DISTANCE_SIZE = (500, 1000), (300, 200), (1000, 500)
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def against_authors() -> list[Ratio]:
     return [
         Ratio("inner routine of DiSC", beside, inner, authors),
         Ratio("tl.disc, n_clusters=4", beside, given, authors),
-        Ratio("tl.disc, groups named by evidence", beside, named, authors),
+        Ratio("tl.disc, as it is called", beside, named, authors),
     ]
 
 

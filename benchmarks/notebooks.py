@@ -1,13 +1,15 @@
-"""Time, memory and size of the notebooks: python benchmarks/notebooks.py [name …].
+"""Time, memory and size of the notebooks: python benchmarks/notebooks.py [--binder] [name …].
 
 Every notebook in `notebooks/` (or those whose name contains a given one) is run in a kernel of its own, and left as it
-is. Memory is the resident memory of the kernel and what it started, looked at ten times a second, beside the peak that
-the system counted for the kernel alone.
+is. Memory is that of the kernel and of what it started, where pages that several share count once, as they do for the
+limit of a container; it is looked at ten times a second, beside the resident peak that the system counted for the
+kernel alone. With `--binder` kernels have the environment that `binder/start` sets.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -42,17 +44,27 @@ class Watch(threading.Thread):
                 return
             for member in family:
                 try:
-                    memory += member.memory_info().rss
+                    memory += _memory(member)
                     spent[member.pid] = sum(member.cpu_times()[:2])
                 except psutil.NoSuchProcess:
                     continue
             self.peak, self.cpu = max(self.peak, memory), sum(spent.values())
 
 
+def _memory(process: psutil.Process) -> int:
+    found = process.memory_full_info()
+    return int(getattr(found, "pss", found.rss))
+
+
 def high_water(pid: int) -> float:
     """Peak of resident memory that the system counted, in MB."""
     status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+
+def environment_of(script: Path) -> dict[str, str]:
+    """Return the variables that a script exports."""
+    return dict(re.findall(r"^export (\w+)=(\S+)$", script.read_text(encoding="utf-8"), re.M))
 
 
 def measured(path: Path) -> dict[str, Any]:
@@ -81,7 +93,9 @@ def measured(path: Path) -> dict[str, Any]:
 def main() -> None:
     # the kernel runs this checkout, whatever is installed
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT.parent), os.environ.get("PYTHONPATH", "")])
-    asked = sys.argv[1:]
+    asked = [argument for argument in sys.argv[1:] if argument != "--binder"]
+    if "--binder" in sys.argv:
+        os.environ |= environment_of(ROOT.parent / "binder" / "start")
     paths = [p for p in sorted(FOLDER.glob("*.ipynb")) if not asked or any(name in p.name for name in asked)]
     rows = []
     for path in paths:

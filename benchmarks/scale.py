@@ -122,16 +122,28 @@ def size_of(path: Path) -> float:
 def memory(folder: Path, n_cells: int, n_genes: int) -> list[dict[str, Any]]:
     path = prepared(folder, n_cells, n_genes)
     rows = [in_process(path, what) for what in ("read", "disc", "scorecard")]
-    bare = rows[0]["seconds"]
+    bare, bare_cpu = rows[0]["seconds"], rows[0]["cpu"]
     dense, filled = n_cells * n_genes * 4 / 1e9, rows[0]["density"]
     table(
         f"{n_cells} cells × {n_genes} genes, {filled:.1%} filled: {dense:.1f} GB if dense, {size_of(path):.2f} on disk",
-        ["what", "seconds", "times a bare read", "baseline GB", "peak GB above it", "module found", "others"],
+        [
+            "what",
+            "seconds",
+            "times a bare read",
+            "processor s",
+            "times that",
+            "baseline GB",
+            "peak GB above it",
+            "module found",
+            "others",
+        ],
         [
             [
                 r["what"],
                 r["seconds"],
                 r["seconds"] / bare,
+                r["cpu"],
+                r["cpu"] / bare_cpu,
                 r["baseline"],
                 r["peak"] - r["baseline"],
                 r.get("module found", ""),

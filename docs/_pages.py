@@ -181,6 +181,18 @@ def function_tables() -> str:
     return "\n\n".join(tables)
 
 
+def figure_table() -> str:
+    """Return a table of the figures: a picture of each, and the first sentence of what it says of itself."""
+    import diffnb
+
+    rows = ["| | |", "| --- | --- |"]
+    for name in diffnb.pl.__all__:
+        sentence = first_sentence(getattr(diffnb.pl, name))
+        picture = f"![{sentence.rstrip('.')}](../images/pl_{name}.png)"
+        rows.append(f"| {picture} | [`pl.{name}`](api/generated/diffnb.pl.{name}.rst) {sentence} |")
+    return "\n".join(rows)
+
+
 def first_sentence(value: object) -> str:
     """Return the first line of a docstring, as Markdown that a table can hold."""
     line = (inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " ")

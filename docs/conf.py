@@ -131,6 +131,8 @@ def read(app, docname: str, source: list[str]) -> None:
     source[0] = _pages.with_site_links(source[0], path, path.relative_to(app.srcdir))
     if "<functions>" in source[0]:
         source[0] = source[0].replace("<functions>", _pages.function_tables())
+    if "<figures>" in source[0]:
+        source[0] = source[0].replace("<figures>", _pages.figure_table())
 
 
 def panel(app, env, node, text):

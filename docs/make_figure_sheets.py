@@ -1,5 +1,7 @@
 """Draw every function of `pl` on data that suits it: python docs/make_figure_sheets.py [folder] [function …].
 
+`python docs/make_figure_sheets.py gallery [function …]` writes the small pictures of docs/reference/figures.md instead.
+
 Each is drawn at its usual width, at that of a column of a journal, and so on a dark page. The folder (build/figures by
 default) gets a picture of each, sheets that show all of them, and SVG and PDF files whose text is text.
 """
@@ -7,6 +9,7 @@ default) gets a picture of each, sheets that show all of them, and SVG and PDF f
 from __future__ import annotations
 
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
@@ -36,42 +39,35 @@ VARIANTS: dict[str, tuple[float | None, str]] = {
 }
 SHEET_PIXELS = (2400, 1800)
 GAP, PAPER = 16, "#888888"
-
-
-def simulated(random_state: int) -> ad.AnnData:
-    """Simulate cells of eight donors, and keep genes that are seen."""
-    adata = dn.datasets.scrna(
-        n_cells=300,
-        n_genes=400,
-        n_donors=8,
-        n_mean=40,
-        n_spread=40,
-        module_size=30,
-        random_state=random_state,
-    )
-    return adata[:, adata.X.getnnz(axis=0) >= 40].copy()
+THUMBNAIL_PIXELS = (420, 340)
 
 
 @cache
 def cells() -> ad.AnnData:
     """Return cells of eight donors with the results of every method that compares two conditions."""
-    adata = simulated(0)
+    adata = dn.datasets.scrna(n_cells=300, n_genes=400, n_donors=8, n_mean=40, n_spread=40, module_size=30)
+    adata = adata[:, adata.X.getnnz(axis=0) >= 40].copy()
     dn.tl.scorecard(adata, "condition", sample_key="donor")
     dn.tl.disc(adata, "condition", n_permutations=29, n_bootstraps=3)
     dn.tl.sparda(adata, "condition", n_permutations=9)
     dn.tl.meta_features(adata)
     dn.tl.feature_diffmap(adata, "condition")
-    dn.tl.enrich(adata, {f"pathway of genes {i}": adata.var_names[i * 25 : (i + 1) * 25] for i in range(10)})
+    found = [str(name) for name in dn.get.gene_sets(adata)["stimulated1"]]
+    sets = {"interferon response": found[:20], "antigen presentation": found[14:24], "cell adhesion": found[:3]}
+    others = list(adata.var_names.difference(found))
+    padded = {name: [*own, *others[20 * i : 20 * i + 12]] for i, (name, own) in enumerate(sets.items())}
+    dn.tl.enrich(adata, padded | {f"pathway {i}": [found[i], *others[30 * i : 30 * i + 25]] for i in range(1, 6)})
     dn.tl.power(adata, "condition", n_units=[20, 50, 100], n_simulations=5)
     return adata
 
 
 @cache
-def other_cells() -> ad.AnnData:
-    """Return a second data set, in which the groups of the first are looked for."""
-    adata = simulated(1)
-    dn.tl.preservation(cells(), adata, n_permutations=39)
-    return adata
+def replicated() -> ad.AnnData:
+    """Return data in which the groups of other data are looked for."""
+    reference, query = (dn.datasets.newly_connected(n_obs=200, random_state=i) for i in range(2))
+    dn.tl.disc(reference, "condition")
+    dn.tl.preservation(reference, query, n_permutations=99)
+    return query
 
 
 @cache
@@ -147,7 +143,7 @@ WANTED: dict[str, list[tuple[Callable[[], ad.AnnData], dict[str, object]]]] = {
     "informed_covariance": [(types, {})],
     "informed_embedding": [(types, {"color": "condition"})],
     "informed_gap": [(types, {})],
-    "preservation": [(other_cells, {})],
+    "preservation": [(replicated, {})],
     "scorecard": [(cells, {}), (three, {})],
     "survival": [(types, {})],
     "trend": [(doses, {})],
@@ -193,12 +189,29 @@ def sheets(paths: Iterable[Path], stem: Path) -> None:
     sheet.save(f"{stem}-{number}.png")
 
 
+def thumbnails(paths: Iterable[Path]) -> None:
+    """Write the first picture of every function, made small, into the images of the docs."""
+    for path in paths:
+        name, number, _ = path.stem.split("-")
+        if number != "0":
+            continue
+        with Image.open(path) as opened:
+            picture = opened.convert("RGB")
+        picture.thumbnail(THUMBNAIL_PIXELS, Image.Resampling.LANCZOS)
+        target = ROOT / "docs" / "images" / f"pl_{name}.png"
+        picture.quantize(64, dither=Image.Dither.NONE).save(target, optimize=True)
+
+
 def main(arguments: list[str]) -> None:
     """Draw all functions, or those that are named."""
     names = [a for a in arguments if a in dn.pl.__all__] or list(dn.pl.__all__)
+    if "gallery" in arguments:
+        with tempfile.TemporaryDirectory() as place:
+            thumbnails(pictures(names, Path(place), "usual"))
+        return
+    warnings.simplefilter("ignore", UserWarning)
     folder = Path(next((a for a in arguments if a not in dn.pl.__all__), ROOT / "build" / "figures"))
     folder.mkdir(parents=True, exist_ok=True)
-    warnings.simplefilter("ignore", UserWarning)
     for variant in VARIANTS:
         sheets(pictures(names, folder, variant), folder / f"sheet-{variant}")
     print(f"drawn into {folder}")

@@ -25,6 +25,8 @@ QUICK = (
     "informed.directions",
     "informed.reconstruction",
 )
+#: items that are reproduced partly, where the full run has a size or a tolerance at which they fail in some draws
+STRICTER = {"disc.figure_14", "sparda.choice_of_k"}
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +75,8 @@ def test_what_was_reproduced_still_is(evidence, name):
 
 def test_items_that_run_here_are_those_that_were_reproduced(evidence):
     kept = evidence._evidence.kept()
-    measured = [name for name in QUICK if name in kept]
-    assert {name: kept[name]["verdict"] for name in measured} == dict.fromkeys(measured, "reproduced")
+    verdicts = {name: kept[name]["verdict"] for name in QUICK if name in kept}
+    assert verdicts == {name: "partly" if name in STRICTER else "reproduced" for name in verdicts}
 
 
 def test_results_are_of_items_as_they_are_described(evidence):
@@ -93,7 +95,8 @@ def test_seeds_are_fresh_and_a_fast_run_takes_few_and_keeps_nothing(frame, regis
     assert frame.run(one, fast=True, folder=tmp_path).startswith("reproduced in 0.0 min: seed 5000")
     assert not list(tmp_path.iterdir())
     frame.run(one, folder=tmp_path)
-    assert json.loads((tmp_path / "disc.one.json").read_text())["values"] == {"seed": [5000, 5001, 5002]}
+    kept = json.loads((tmp_path / "disc.one.json").read_text())
+    assert (kept["values"], kept["seeds"]) == ({"seed": [5000, 5001, 5002]}, 3)
 
 
 def test_an_item_without_its_data_is_skipped_and_says_what_is_missing(frame, register, tmp_path):
@@ -120,9 +123,7 @@ def test_the_page_counts_verdicts_and_shows_median_and_range(frame, register, tm
     assert "old" not in text
     assert "| DiSC | 1 | 0 | 1 | 0 |" in text
     assert "| `disc.one` | It grows. | reproduced |" in text
-    assert (
-        "- diffnb, median (range over seeds): seed 5001 (5000–5002).\n- Rule: it is 3.\n- What differs: A diff" in text
-    )
+    assert "- diffnb, median (range), 3 seeds: seed 5001 (5000–5002).\n- Rule: it is 3.\n- What differs: A diff" in text
     assert text.count("Authors' code: 1.5.") == 1
     assert text.endswith("<!-- /evidence -->\nafter\n")
     assert frame.filled(text, tmp_path) == text

@@ -91,7 +91,10 @@ def _read(path: Path) -> Any:
 
     if not path.exists():
         raise FileNotFoundError(f"input {str(path)!r} does not exist")
-    return anndata.read_h5ad(path) if path.suffix == ".h5ad" else anndata.read_zarr(path)
+    try:
+        return anndata.read_h5ad(path) if path.suffix == ".h5ad" else anndata.read_zarr(path)
+    except OSError as error:
+        raise OSError(f"input {str(path)!r} cannot be read as an AnnData: {error}") from error
 
 
 def _write(given: Namespace, adata: Any, key: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from ._hyperspectral import hyperspectral_tarp
 from ._import import from_image_pair, from_parcels
 from ._metric import curved_square, hidden_square, two_types
 from ._mnist import mnist
+from ._modalities import from_mudata
 from ._moons import two_moons
 from ._pbmc import pbmc
 from ._planted import planted_groups
@@ -27,6 +28,7 @@ __all__ = [
     "curved_square",
     "differing_block",
     "from_image_pair",
+    "from_mudata",
     "from_parcels",
     "hidden_square",
     "hyperspectral_tarp",

@@ -16,6 +16,8 @@ from ._docs import documented_reader
 
 #: features that are listed for a group
 N_LISTED = 5
+#: column of `var` that tells modalities apart
+MODALITY = "modality"
 
 
 COLUMNS = (
@@ -57,7 +59,9 @@ def disc_groups(adata: AnnData, *, group: str | None = None, key: str = "disc") 
       explains more often than a mechanism of few features;
     - `features`: those with the largest membership, or score;
     - `eta2_…`: share of the variance of the group's mean, within the condition, that a column of `obs` explains (r²
-      for measurements); `auroc_…` for columns with two levels.
+      for measurements); `auroc_…` for columns with two levels;
+    - `modality_…`: share of each modality among the features, where :func:`diffnb.datasets.from_mudata` has put
+      several next to each other.
 
     Examples
     --------
@@ -76,7 +80,19 @@ def disc_groups(adata: AnnData, *, group: str | None = None, key: str = "disc") 
     }
     names = sorted(rows, key=lambda name: _place(name, found))
     described = pd.DataFrame([rows[name] for name in names], index=pd.Index(names, name="feature_group"))
+    if names:
+        described = described.join(_modalities(adata, table, names))
     return described.reindex(columns=[*COLUMNS, *(c for c in described.columns if c not in COLUMNS)])
+
+
+def _modalities(adata: AnnData, table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Share of each modality in every group; no columns where there is only one modality."""
+    if MODALITY not in adata.var.columns or adata.var[MODALITY].nunique() < 2:
+        return pd.DataFrame(index=names)
+    modality = adata.var[MODALITY].astype(str).reindex(table.index)
+    shares = pd.crosstab(table["feature_group"].astype(str).to_numpy(), modality.to_numpy(), normalize="index")
+    columns = [str(name) for name in pd.unique(adata.var[MODALITY].astype(str)) if name in shares.columns]
+    return shares.reindex(index=names, columns=columns, fill_value=0.0).add_prefix(f"{MODALITY}_")
 
 
 def _place(name: str, found: Mapping[str, Any]) -> int:

@@ -20,6 +20,8 @@ PANEL_CONTROLS = {
     "comparison": "The two conditions, or the condition and the rest, whose features are shown.",
     "projection": "The projection that is shown, the one along which the conditions differ most first.",
     "component": "The differential vector that is shown, the one with the largest singular value first.",
+    "gene_sets": "Path of a GMT file with the sets to test.",
+    "sets_column": "A column of adata.var whose categories are the sets, such as networks or regions.",
     "basis": "The embedding in adata.obsm on which observations are drawn.",
     "feature_group": "The group of features that all views show.",
     "network_reference": "The condition with which correlations are compared in the network.",
@@ -120,6 +122,16 @@ def integer_or_auto(name: str, *, label: str | None = None) -> Control:
         _labelled(widgets.Text, name, label, value="auto", placeholder=hint, continuous_update=False),
         read,
         str,
+    )
+
+
+def text_field(name: str, *, label: str | None = None, placeholder: str = "") -> Control:
+    """Make a field for a text; an empty one is `None`."""
+    return Control(
+        name,
+        _labelled(widgets.Text, name, label, value="", placeholder=placeholder, continuous_update=False),
+        lambda text: text.strip() or None,
+        lambda value: value or "",
     )
 
 

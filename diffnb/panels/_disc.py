@@ -27,6 +27,7 @@ from ._controls import (
     set_options,
 )
 from ._docs import documented_panel
+from ._enrichment import Enrichment
 from ._feature_panel import MethodPanel
 from ._features import RESULT, VAR
 from ._linked import LinkedViews
@@ -136,6 +137,7 @@ class DiscPanel(MethodPanel):
     def make_tabs(self) -> dict[str, Any]:
         """Make the tabs and the controls within them."""
         self.evidence = Notes()
+        self.enrichment = Enrichment(self.adata, self.key, self.picture("Enrichment"), self._add_enrichment)
         self.linked = LinkedViews(self.adata, self.key, self._on_view)
         self._linked_stale = True
         self.group = dropdown("group", [], label="condition")
@@ -151,6 +153,7 @@ class DiscPanel(MethodPanel):
             LINKED: self.linked.tab(),
             "Features": self.features.features_tab(self.group.widget),
             "Groups": self.features.table_tab(row_of(self.group), self.picture("Groups")),
+            "Enrichment": self.enrichment.tab(),
             "Observations": widgets.VBox(
                 [row_of(self.group, self.basis, self.component), self.picture("Observations"), *layouts]
             ),
@@ -159,6 +162,11 @@ class DiscPanel(MethodPanel):
     def shown_keys(self) -> list[str]:
         """Return the keys of the results on screen; the settings of the first are restored last."""
         return ["scorecard", self.key]
+
+    def _add_enrichment(self, call: Call) -> None:
+        """Show an enrichment that was made in its tab, and its line."""
+        self._calls_by_key[call.key] = call
+        self.redraw("Enrichment")
 
     def calls(self) -> list[Call]:
         """Run DiSC, its meta-features and, if selected, the scorecard."""
@@ -192,6 +200,8 @@ class DiscPanel(MethodPanel):
             "Groups": self.pl_call("disc_groups", group=group),
             "Features: figure": self.pl_call("disc_embedding", group=group, **self._plane()),
         }
+        if self.enrichment.drawn is not None:
+            calls["Enrichment"] = self.enrichment.drawn
         if has_meta_features(self.adata, self.key):
             about = {"group": group, "component": component, "basis": self.basis.value}
             calls["Observations"] = self.pl_call("disc_observations", **about)
@@ -223,6 +233,9 @@ class DiscPanel(MethodPanel):
         if not self.has_results():
             return
         self.evidence.show(self._evidence())
+        self.enrichment.show()
+        if self.enrichment.drawn is None:  # groups of another run: their sets are tested again, or not shown
+            self._calls_by_key.pop(self.enrichment.key_added, None)
         self.replication.value = replication_line(self.adata, self.key)
         first = get.disc_significance(self.adata, key=self.key).query("component == 1").set_index("group")["sigma"]
         # the condition with the largest σ has most structure of its own
@@ -234,8 +247,8 @@ class DiscPanel(MethodPanel):
         self._show_group()
 
     def tab_controls(self) -> list[Control]:
-        """Return the controls within tabs, those of the linked views among them."""
-        return [*super().tab_controls(), *self.linked.controls]
+        """Return the controls within tabs, those of the linked views and of the enrichment among them."""
+        return [*super().tab_controls(), *self.linked.controls, *self.enrichment.controls]
 
     def recolor(self) -> None:
         """Colour the maps for the theme of the page."""

@@ -63,5 +63,7 @@ export const OF_TUTORIAL: Readonly<Record<string, string>> = {
   '06_large.ipynb': drawing(
     '',
     '<ellipse cx="12" cy="5.5" rx="8" ry="3"/><path d="M4 5.5v13c0 1.7 3.6 3 8 3s8-1.3 8-3v-13M4 12c0 1.7 3.6 3 8 3s8-1.3 8-3"/>'
-  )
+  ),
+  // a page with a figure
+  '07_paper.ipynb': drawing('', '<path d="M5 2.5h14v19H5zM8 7h8M8 10h8M8 18l2.5-3.5 2 2L16 13.5"/>')
 };

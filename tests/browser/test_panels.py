@@ -244,7 +244,7 @@ def test_names_that_are_markup_stay_text(lab):
     lab.open_notebook([HOSTILE, "panel = dn.panels.disc(adata, 'condition')\npanel", "dn.panels.explore(adata)"])
     disc = PanelPage(lab)
     disc.run()
-    for name in ("Significance", "Features", "Groups", "Observations", "Code"):
+    for name in ("Significance", "Features", "Groups", "Enrichment", "Observations", "Code"):
         disc.tab(name).click()
         lab.page.wait_for_timeout(600)
     expect(disc.root.locator(".diffnb-code pre")).to_contain_text(EVIL)

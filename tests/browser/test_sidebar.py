@@ -8,6 +8,7 @@ import shutil
 import sys
 
 import pytest
+from harness import axe
 from playwright.sync_api import expect
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -168,6 +169,7 @@ def test_text_stands_out_in_every_theme(lab, sidebar, theme):
     expect(card(sidebar, "bare")).to_be_visible()
     ratio, text = lab.worst_contrast(sidebar)
     assert ratio >= 4.5, text
+    assert axe.findings(lab.page, ".diffnb-Sidebar") == []
     lab.screenshot(f"sidebar-{theme.split()[-1].lower()}")
 
 

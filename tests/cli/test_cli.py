@@ -99,6 +99,12 @@ def _called(cells):
     return cells
 
 
+def test_a_file_that_is_no_anndata_is_named(cells, capsys):
+    Path("text.h5ad").write_text("no HDF5")
+    assert run("scorecard", "text.h5ad", "--groupby", "condition", "--json") == 1
+    assert "input 'text.h5ad' cannot be read as an AnnData" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

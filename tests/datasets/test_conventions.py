@@ -39,9 +39,12 @@ SHIPPED = {"pbmc": datasets.pbmc}
 FIRST = {"partial_correlation": ["p"], "two_moons": ["n_nuisance"]}
 WITHOUT_CONDITIONS = ("two_moons",)
 #: columns of obs that can be compared
-CONDITIONS = ("condition", "moon", "bulk_labels")
+CONDITIONS = ("condition", "moon", "bulk_labels", "rna:condition")
 IMPORTED = {
     "from_image_pair": lambda: datasets.from_image_pair(np.ones((2, 3, 4)), np.ones((2, 3, 4))),
+    "from_mudata": lambda: datasets.from_mudata(
+        {"rna": (cells := datasets.newly_connected(n_obs=4))[:, :9].copy(), "protein": cells[:, 9:].copy()}
+    ),
     "from_parcels": lambda: datasets.from_parcels(np.ones((4, 3)), conditions=list("aabb"), subjects=list("stst")),
     "semi_synthetic_pair": lambda: datasets.semi_synthetic_pair(np.ones((4, 5, 6)), np.eye(4, 5)),
 }

@@ -17,6 +17,7 @@ from urllib.parse import unquote
 
 import matplotlib.pyplot as plt
 import nbformat
+import numpy as np
 import pytest
 import yaml
 
@@ -59,6 +60,14 @@ RUNNABLE = [
     "howto/nifti",
     "howto/envi",
     "howto/cytoscape",
+    "howto/covariates",
+    "howto/match_depth",
+    "howto/read_groups",
+    "howto/image_change",
+    "howto/series_and_subjects",
+    "howto/dose",
+    "howto/replicate",
+    "howto/report",
     "howto/edges",
     "howto/enrichment",
     "howto/power",
@@ -70,6 +79,44 @@ RUNNABLE = [
     "explanation/dufs",
     "explanation/informed",
 ]
+
+
+def donors():
+    """Two conditions of four donors each, with a batch and a number."""
+    adata = dn.datasets.newly_connected(n_obs=80)[:, 140:].copy()
+    adata.obs["condition"] = adata.obs["condition"].cat.rename_categories({"A": "ctrl", "B": "stim"})
+    adata.obs["donor"] = [f"{c}{i % 4}" for i, c in enumerate(adata.obs["condition"])]
+    adata.obs["batch"] = np.array(["first", "second"])[np.arange(adata.n_obs) // 4 % 2]
+    adata.obs["percent_mito"] = np.random.default_rng(0).random(adata.n_obs)
+    return {"adata": adata}
+
+
+def counted_cells():
+    adata = dn.datasets.scrna(n_cells=100, n_genes=60, n_donors=4, n_mean=5, n_spread=5, module_size=10)
+    return {"adata": adata[:, adata.X.getnnz(axis=0) >= 40].copy()}
+
+
+def cubes():
+    rng = np.random.default_rng(0)
+    scene = rng.random((12, 12, 1)) + 0.1 * rng.random((12, 12, 6))
+    return {"before": scene, "after": scene + 0.01 * rng.random(scene.shape), "wavelengths": np.linspace(400, 900, 6)}
+
+
+def recordings():
+    adata = dn.datasets.nback_fmri(n_subjects=6, n_blocks=2)[:, :40].copy()
+    adata.obs = adata.obs.drop(columns="block").assign(run=adata.obs["subject"])
+    return {"adata": adata}
+
+
+#: what a reader of these pages has when their code begins
+GIVEN = {
+    "howto/covariates": donors,
+    "howto/match_depth": counted_cells,
+    "howto/read_groups": donors,
+    "howto/image_change": cubes,
+    "howto/series_and_subjects": recordings,
+    "howto/report": donors,
+}
 
 
 def groups(adata):
@@ -327,6 +374,14 @@ def test_every_tutorial_has_a_picture_and_a_sentence_in_the_gallery(path, pages)
     assert any(f"tutorial_{path.stem}" in src for src in pages["tutorials/index.html"].loaded)
 
 
+@pytest.mark.parametrize("name", dn.pl.__all__)
+def test_the_gallery_of_figures_has_a_small_picture_of_every_function(name, pages):
+    gallery = pages["reference/figures.html"]
+    assert 2_000 < (DOCS / "images" / f"pl_{name}.png").stat().st_size < 60_000
+    assert any(src.endswith(f"pl_{name}.png") for src in gallery.loaded)
+    assert f"api/generated/diffnb.pl.{name}.html" in {link.split("#")[0] for link in gallery.links}
+
+
 def about(seconds):
     """A time in words, to half a minute."""
     halves = max(1, round(seconds / 30))
@@ -336,7 +391,7 @@ def about(seconds):
 
 def test_times_of_tutorials_are_those_that_were_measured_and_stand_in_one_place():
     measured = (ROOT / "benchmarks" / "README.md").read_text(encoding="utf-8")
-    spent = dict(re.findall(r"^\| (\d\d_\w+) \| \d+ \| (\d+) \|", measured, flags=re.MULTILINE))
+    spent = dict(re.findall(r"^\| (\d\d_\w+) \| [^|]+ \| (\d+) \|", measured, flags=re.MULTILINE))
     gallery = (DOCS / "tutorials" / "index.md").read_text(encoding="utf-8")
     told = dict(re.findall(r"notebooks/(\w+)\.ipynb\).*; about ([\w ]+)\.\*", gallery))
     assert told == {path.stem: about(int(spent[path.stem])) for path in NOTEBOOKS}
@@ -377,7 +432,9 @@ def blocks(page):
 @pytest.mark.parametrize("page", RUNNABLE)
 @pytest.mark.filterwarnings("ignore::UserWarning")  # pages show what a reader would see, advice included
 def test_the_code_of_a_page_runs_as_written(page, tmp_path, monkeypatch):
-    seen: dict[str, object] = {}
+    if page == "howto/two_groups_of_patients":
+        pytest.importorskip("sksurv", reason="its data come with scikit-survival, which Python 3.13 cannot install")
+    seen: dict[str, object] = GIVEN[page]() if page in GIVEN else {}
     assert blocks(page)
     monkeypatch.chdir(tmp_path)
     for code in blocks(page):

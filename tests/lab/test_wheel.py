@@ -20,14 +20,15 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 LAB = ROOT / "lab"
+RELEASE = runpy.run_path(str(ROOT / ".ci" / "release.py"))
 BUNDLE = runpy.run_path(str(LAB / "bundle.py"))
 INSTALLED = f"diffnb-{diffnb.__version__}.data/data/share/jupyter/labextensions/diffnb/"
 MAX_BUNDLE_BYTES = 400_000
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The files in the wheel of this tree, by name."""
+def wheel_path(tmp_path_factory):
+    """The wheel of this tree."""
     if not BUNDLE["is_fresh"]():
         reason = "the extension is not built from these sources: run `make bundle`"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
@@ -35,8 +36,21 @@ def wheel(tmp_path_factory):
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(place)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    with zipfile.ZipFile(next(place.glob("*.whl"))) as archive:
+    return next(place.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def wheel(wheel_path):
+    """The files in the wheel, by name."""
+    with zipfile.ZipFile(wheel_path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_wheel_can_be_released(wheel_path):
+    assert list(RELEASE["wheel_problems"](wheel_path, diffnb.__version__)) == []
+    command = [sys.executable, "-m", "twine", "check", "--strict", str(wheel_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_bundle_is_in_the_wheel_once(wheel):
@@ -82,6 +96,7 @@ def test_an_sdist_includes_the_bundle_and_its_hash_so_that_npm_is_not_needed(whe
     subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
     with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
         archive.extractall(tmp_path, filter="data")
+    assert list(RELEASE["sdist_problems"](next(tmp_path.glob("*.tar.gz")), diffnb.__version__)) == []
     unpacked = tmp_path / f"diffnb-{diffnb.__version__}"
     assert not (unpacked / "lab" / "node_modules").exists()
     assert subprocess.run([sys.executable, str(unpacked / "lab" / "bundle.py")]).returncode == 0

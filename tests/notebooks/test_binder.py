@@ -23,6 +23,11 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+POST_BUILD = ROOT / "binder" / "postBuild"
+#: the Python of Binder
+PYTHON = (3, 12)
+
+
 def conda_packages():
     return [entry for entry in ENVIRONMENT["dependencies"] if isinstance(entry, str)]
 
@@ -51,6 +56,9 @@ def needed():
 def test_binder_brings_a_python_that_diffnb_takes():
     (python,) = [entry for entry in conda_packages() if entry.startswith("python=")]
     assert SpecifierSet(PROJECT["requires-python"]).contains(python.removeprefix("python="))
+    assert python == f"python={PYTHON[0]}.{PYTHON[1]}"
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8"))
+    assert f"{PYTHON[0]}.{PYTHON[1]}" in workflow["jobs"]["newest"]["strategy"]["matrix"]["python"]
 
 
 @pytest.mark.parametrize("requirement", needed(), ids=str)
@@ -61,11 +69,57 @@ def test_everything_that_diffnb_needs_is_pinned_to_a_version_it_takes(requiremen
 
 
 def test_the_package_itself_is_installed_after_the_environment():
-    script = ROOT / "binder" / "postBuild"
-    assert os.access(script, os.X_OK)
-    assert re.search(r"^pip install .*'\.\[lab\]'$", script.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert os.access(POST_BUILD, os.X_OK)
+    assert re.search(r"^ +pip install .*'\.\[lab\]'$", POST_BUILD.read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
+@pytest.fixture
+def post_build(tmp_path):
+    """Run the script in a repository of its own, with a `pip` that writes down what it is asked for."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, text in (("pip", 'echo "$@" >> "$ASKED"; [ "${@: -1}" != "$MISSING" ]'), ("jupyter", "true")):
+        (tools / name).write_text(f"#!/usr/bin/env bash\n{text}\n", encoding="utf-8")
+        (tools / name).chmod(0o755)
+    repository = tmp_path / "repository"
+    (repository / "diffnb").mkdir(parents=True)
+    (repository / "diffnb" / "__init__.py").write_text('__version__ = "2.0.1"\n', encoding="utf-8")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *command], cwd=repository, check=True)
+
+    def run(tag=None, missing=""):
+        if tag is not None:
+            subprocess.run([*git, "tag", tag], cwd=repository, check=True)
+        asked = tmp_path / "asked"
+        environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}", "ASKED": str(asked), "MISSING": missing}
+        subprocess.run(["bash", str(POST_BUILD)], cwd=repository, env=environment, check=True, capture_output=True)
+        return [line.split()[-1] for line in asked.read_text(encoding="utf-8").splitlines()]
+
+    return run
+
+
+def test_at_the_tag_of_a_release_nothing_is_compiled(post_build):
+    assert post_build("v2.0.1") == ["diffnb[lab]==2.0.1"]
+
+
+def test_a_session_starts_with_little_memory_held_back_and_with_what_it_was_asked_for():
+    start = ROOT / "binder" / "start"
+    assert os.access(start, os.X_OK)
+    shown = subprocess.run([str(start), "env"], capture_output=True, text=True, check=True).stdout
+    assert "MALLOC_TRIM_THRESHOLD_=65536\n" in shown
+
+
+def test_without_a_tag_or_with_another_the_sources_are_built(post_build):
+    assert post_build() == [".[lab]"]
+    assert post_build("v1.0.0")[1:] == [".[lab]"]
+
+
+def test_a_release_that_cannot_be_had_is_built(post_build):
+    assert post_build("v2.0.1", missing="diffnb[lab]==2.0.1") == ["diffnb[lab]==2.0.1", ".[lab]"]
+
+
+@pytest.mark.skipif(sys.version_info[:2] != PYTHON, reason="pip looks for another Python; the CI has a job with this one")
 def test_pip_finds_a_set_of_packages_that_fit_together():
     listed = [str(requirement) for requirement in pinned().values()]
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--quiet", "--disable-pip-version-check", *listed]
@@ -88,6 +142,13 @@ def test_every_badge_opens_a_notebook_of_this_repository():
     assert {name for name, _ in opened} == {owner_and_name}
     assert [path for _, path in opened if not (ROOT / path).exists()] == []
     assert {path for _, path in opened} == {f"notebooks/{notebook.name}" for notebook in NOTEBOOKS}
+
+
+def test_every_notebook_opens_in_colab_too():
+    opened = re.findall(r"https://colab\.research\.google\.com/github/([\w-]+/[\w-]+)/blob/main/([^)\s]+)", README)
+    assert {name for name, _ in opened} == {PROJECT["urls"]["Repository"].removeprefix("https://github.com/")}
+    assert {path for _, path in opened} == {f"notebooks/{notebook.name}" for notebook in NOTEBOOKS}
+    assert f"%pip install 'diffnb[scale,tutorials] @ git+{PROJECT['urls']['Repository']}'" in README
 
 
 def test_addresses_of_the_project_agree():

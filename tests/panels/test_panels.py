@@ -14,7 +14,8 @@ def tab(panel, name):
 
 def test_disc_has_the_tabs_of_the_method(toy):
     panel = dn.panels.disc(toy)
-    assert panel.tab_names == ["Significance", "Linked views", "Features", "Groups", "Observations", "Code"]
+    names = ["Significance", "Linked views", "Features", "Groups", "Enrichment", "Observations", "Code"]
+    assert panel.tab_names == names
 
 
 def test_disc_asks_for_relations_first(fresh):

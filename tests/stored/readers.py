@@ -29,6 +29,7 @@ LEFT_OUT = {
     "survival": "needs lifelines",
     "survival_groups": "needs lifelines",
     "survival_tests": "needs lifelines",
+    "disc_trend": "takes a dose, computed when it is read, by its own tests",
     "effects": "computed when it is read, by its own tests",
     "enrich": "needs gene sets",
     "power": "needs results of tl.power",

@@ -28,6 +28,10 @@ MAX_CONDITIONS_IN_BLOCKS = 2
 #: the largest block over the smallest, at most: permuted conditions are to be as large as the observed ones
 MAX_HEIGHT_RATIO = 1.15
 
+#: what dask.distributed raises where a worker is lost together with what was just sent to it; what is left is sent
+#: again, as often as this
+LOST_WORKER, MAX_LOST_WORKERS = ("CommClosedError", "FutureCancelledError"), 3
+
 
 def map_draws(
     work: Callable[[np.random.Generator], Result],
@@ -71,13 +75,19 @@ def map_items(
                 _report(done, results, so_far)
                 estimate.after(len(results))
             return results
-        # threads: BLAS and ufuncs release the interpreter lock, and the data is not copied
-        with _scattered(task):
-            parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-            for result in parallel(joblib.delayed(_call)(task, item) for item in items):
-                results.append(result)
-                _report(done, results, so_far)
-                estimate.after(len(results))
+        for losses_left in reversed(range(MAX_LOST_WORKERS + 1)):
+            try:
+                # threads: BLAS and ufuncs release the interpreter lock, and the data is not copied
+                with _scattered(task):
+                    parallel = joblib.Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+                    for result in parallel(joblib.delayed(_call)(task, item) for item in items[len(results) :]):
+                        results.append(result)
+                        _report(done, results, so_far)
+                        estimate.after(len(results))
+                break
+            except Exception as error:
+                if not losses_left or type(error).__name__ not in LOST_WORKER:
+                    raise
         return results
 
 

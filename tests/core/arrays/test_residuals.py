@@ -121,3 +121,10 @@ def test_single_precision_stays_single_precision(data):
 def test_the_rank_does_not_depend_on_units():
     z = np.column_stack([np.arange(5.0), 1e9 * np.arange(5.0) ** 2, 1e-9 * np.arange(5.0)])
     assert design_rank(z - z.mean(axis=0)) == 2
+
+
+def test_residuals_do_not_depend_on_the_units_of_covariates(rng):
+    x, z = rng.normal(size=(30, 4)), rng.normal(size=(30, 2))
+    x += z @ rng.normal(size=(2, 4))
+    plain, scaled = (np.asarray(residuals([x], covariate_designs([z * unit]))[0]) for unit in (1.0, [1e8, 1e-8]))
+    np.testing.assert_allclose(scaled, plain, atol=1e-9)

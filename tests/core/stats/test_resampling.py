@@ -1,3 +1,4 @@
+import joblib
 import numpy as np
 import pytest
 
@@ -119,3 +120,40 @@ def test_permuted_blocks_mix_conditions_as_permuted_rows_do(rng):
         [np.isin(np.arange(3200), resampling.permuted_samples(blocks, rng)[0]) for _ in range(400)], axis=0
     )
     assert members.std() < 0.05  # every observation is in either condition equally often
+
+
+def test_every_assignment_keeps_the_numbers_of_samples_of_each_condition():
+    samples = [np.array([0, 0, 1, 2]), np.array([3, 4, 4])]
+    names = np.concatenate(samples)
+    found = resampling.every_assignment(samples, 10)
+    assert len(found) == 10
+    for rows in found:
+        assert [len(np.unique(names[own])) for own in rows] == [3, 2]
+        np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(7))
+
+
+def test_items_lost_with_a_worker_are_sent_again_and_no_other(monkeypatch):
+    class CommClosedError(OSError):
+        """As dask.distributed names it."""
+
+    calls, losses = [], [2, 5]
+
+    def once(item):
+        calls.append(item)
+        if losses and item == losses[0]:
+            losses.pop(0)
+            raise CommClosedError
+        return item**2
+
+    monkeypatch.setattr(resampling, "_call", lambda task, item: once(item))
+    with joblib.parallel_config("threading"):
+        assert resampling.map_items(once, list(range(8)), n_jobs=2) == [i**2 for i in range(8)]
+    assert not losses
+
+
+def test_other_errors_are_raised_as_they_are():
+    def fails(item):
+        raise OSError("no space left")
+
+    with pytest.raises(OSError, match="no space left"):
+        resampling.map_items(fails, [1, 2], n_jobs=2)

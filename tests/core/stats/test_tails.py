@@ -76,3 +76,11 @@ def test_no_p_value_of_a_tail_is_zero(size, rng):
         ]
     )
     assert (pvals > 0).all()
+
+
+def test_the_fitted_tail_begins_where_ranks_end(rng):
+    null = rng.exponential(size=99)
+    threshold = np.quantile(null, 0.9)
+    n_above = int((null > threshold).sum())
+    (pval,) = null_sample_pvalues(np.array([threshold * (1 + 1e-12)]), null)
+    assert pval == pytest.approx((n_above + 1) / 100, rel=1e-6)
