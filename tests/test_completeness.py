@@ -19,7 +19,6 @@ TWO_DATA_SETS = "needs a second data set, which a panel of one AnnData does not 
 #: what a method does without, and why
 EXEMPT = {
     ("diverse_features", "sidebar"): "the panel of DUFS offers it",
-    ("enrich", "panel"): "needs gene sets, which only the user has",
     ("enrich", "sidebar"): "needs gene sets, which only the user has",
     ("feature_change", "panel"): BASELINE,
     ("feature_change", "sidebar"): BASELINE,
