@@ -17,6 +17,7 @@ from ..core.arrays.ops import ColumnSummary, column_summaries, take_columns, tak
 from ..core.arrays.residuals import CovariateDesign, covariate_designs
 from ..core.arrays.residuals import residuals as residuals_of
 from ..core.arrays.row_chunks import Chunked, chunked, is_dask
+from ..core.runtime.progress import announce
 from ..core.typing import Bools, Floats, Ints, Matrix
 from .covariates import (
     check_strata,
@@ -98,6 +99,7 @@ def pull(
     `min_seen` says in how many observations of a condition, given their number, a feature has to be seen. Covariates
     are taken out of the matrices, or returned beside them with `residuals=False`.
     """
+    announce("reading the data")
     validate.tables_in_memory(adata)
     categories = validate.conditions(adata, groupby) if levels is None else levels
     chosen = validate.chosen_groups(categories, groupby, groups)

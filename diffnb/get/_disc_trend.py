@@ -77,8 +77,8 @@ def disc_trend(
     >>> found, other = (dn.datasets.newly_connected(n_obs=200, random_state=i) for i in range(2))
     >>> dn.tl.disc(found, "condition")
     >>> other.obs["dose"] = np.where(other.obs["condition"] == "B", 10.0, 0.0)  # a dose that connects what B connects
-    >>> dn.get.disc_trend(other, dose="dose", found_in=found)["slope"].round(2).tolist()
-    [-0.06, -0.06, 0.06, 0.06]
+    >>> dn.get.disc_trend(other, dose="dose", found_in=found)["slope"].gt(0).tolist()
+    [False, False, True, True]
     """
     n_permutations = validate.repeats("n_permutations", n_permutations, at_least=19)
     seed = validate.seed(random_state)

@@ -91,6 +91,13 @@ def donors():
     return {"adata": adata}
 
 
+def donors_of_cells():
+    """The same, with types of cells."""
+    adata = donors()["adata"]
+    adata.obs["cell_type"] = np.array(["CD14+ Monocytes", "B cells"])[np.arange(adata.n_obs) % 2]
+    return {"adata": adata}
+
+
 def counted_cells():
     adata = dn.datasets.scrna(n_cells=100, n_genes=60, n_donors=4, n_mean=5, n_spread=5, module_size=10)
     return {"adata": adata[:, adata.X.getnnz(axis=0) >= 40].copy()}
@@ -112,7 +119,7 @@ def recordings():
 GIVEN = {
     "howto/covariates": donors,
     "howto/match_depth": counted_cells,
-    "howto/read_groups": donors,
+    "howto/read_groups": donors_of_cells,
     "howto/image_change": cubes,
     "howto/series_and_subjects": recordings,
     "howto/report": donors,

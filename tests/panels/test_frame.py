@@ -390,3 +390,20 @@ def test_drawing_returns_bytes_and_a_width(toy):
     png, width = render_png(Call("dn.pl.disc_significance"), toy, dark=False)
     assert png.startswith(b"\x89PNG")
     assert 300 < width < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("disc", ["reading the data", "graphs of features", "permutations to name groups", "groups of features"]),
+        ("scorecard", ["reading the data", "mean, spread and distribution", "connectivity"]),
+    ],
+)
+def test_every_long_part_of_a_run_is_named(fresh, name, steps):
+    from diffnb.core.runtime.progress import progress_callback
+
+    told = []
+    panel = getattr(dn.panels, name)(fresh)
+    with progress_callback(lambda step, *_: told.append(step)):
+        panel.tool_call().run(fresh)
+    assert [step for step in dict.fromkeys(told) if step in steps] == steps

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ..arrays.gram_stats import GramStats
-from ..runtime.progress import bar
+from ..runtime.progress import announce, bar
 from ..runtime.threads import thread_limits
 from ..stats.resampling import map_items
 from ..stats.samples import sample_counts
@@ -100,6 +100,7 @@ def _pooled(
     n_jobs: int | None,
 ) -> Analysis:
     # shared by the fit and all tests that permute
+    announce("graphs of features")
     sums = SampleSums.of_units(matrices, samples, strata, options.disc.graph.seed)
     permutes = options.n_clusters == "auto" or options.n_permutations > 0
     stats = sums.by_condition() if permutes else None
@@ -108,6 +109,7 @@ def _pooled(
     if options.n_clusters == "auto":
         test = partial(evidence, samples=sums.samples, strata=strata, sums=sums, n_jobs=n_jobs)
         naming = _evidence(fit, matrices, options, test, stats)
+    announce("groups of features")
     groups = _groups(fit.vectors, fit.sigma, _leading(fit.sigma, naming), options)
     if _refines(options, groups):
         groups = _refined(groups, fit.vectors, fit.sigma, related(matrices, stats=stats))

@@ -47,6 +47,13 @@ def quietly() -> Iterator[None]:
         _quiet.reset(token)
 
 
+def announce(step: str) -> None:
+    """Name a step that has no bar of its own, such as one product of large matrices; only a callback learns of it."""
+    callback = _callback.get()
+    if callback is not None and not _quiet.get():
+        callback(step, 0, 0)
+
+
 def bar(
     iterable: Iterable[T] | None = None,
     /,

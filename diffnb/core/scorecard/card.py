@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays.count_moments import Counts
 from ..arrays.residuals import covariate_designs, residuals
+from ..runtime.progress import announce
 from ..runtime.threads import thread_limits
 from ..stats.pvalues import adjusted
 from ..typing import Floats, Ints, Matrix
@@ -62,6 +63,10 @@ class ScorecardFit:
     kind: NDArray[np.str_]
 
 
+#: the step of all tests but that of connectivity
+MARGINAL_STEP = "mean, spread and distribution"
+
+
 def fit_scorecard(
     group: Matrix,
     reference: Matrix,
@@ -107,7 +112,9 @@ def _compare_observations(
         related = residuals(related, designs, exchangeable=False)
     if not multiplied_by_rows((group, reference)):
         group, reference = with_fast_columns(group), with_fast_columns(reference)  # once for all tests
+    announce(MARGINAL_STEP)
     marginal = marginal_tests(group, reference, compare=compare, n_jobs=n_jobs)
+    announce("connectivity")
     if counts is not None:
         connected = connectivity_test_of_counts(*counts, n_jobs=n_jobs)
     else:
@@ -142,7 +149,9 @@ def _sample_of_rows(rows: Sequence[Ints], n_obs: int) -> Ints:
 def _compare_samples(
     group: Matrix, reference: Matrix, units: Design, counts: BothCounts | None, seed: int, n_jobs: int | None
 ) -> ScorecardFit:
+    announce(MARGINAL_STEP)
     marginal = marginal_tests_by_sample(group, reference, units, n_jobs=n_jobs)
+    announce("connectivity")
     if counts is not None:
         connected = connectivity_test_of_counts_by_sample(*counts, units, n_jobs=n_jobs)
     elif units.blocks is not None and not units.paired and not units.covariates:

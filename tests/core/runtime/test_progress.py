@@ -5,7 +5,7 @@ import sys
 import numpy as np
 import pytest
 
-from diffnb.core.runtime.progress import bar, progress_callback, quietly
+from diffnb.core.runtime.progress import announce, bar, progress_callback, quietly
 from diffnb.core.stats.resampling import map_draws
 
 
@@ -102,3 +102,13 @@ def test_draws_say_what_they_have_found_so_far(n_jobs):
     with progress_callback(lambda *args: None, notes.append):
         map_draws(lambda rng: rng.integers(9), seeds, n_jobs=n_jobs, **told)
     assert notes == ["1 drawn", "2 drawn", "3 drawn", "4 drawn"]
+
+
+def test_a_step_without_a_bar_is_named_to_a_callback_only(calls, capsys):
+    announce("nobody listens")
+    with progress_callback(lambda *args: calls.append(args)):
+        announce("graphs of features")
+        with quietly():
+            announce("one of many tasks")
+    assert calls == [("graphs of features", 0, 0)]
+    assert capsys.readouterr().err == ""

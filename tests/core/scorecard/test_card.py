@@ -178,3 +178,14 @@ def test_covariates_of_samples_and_of_observations_go_together(rng):
     alone = fit_scorecard(x, y, samples=codes, covariates=tuple(z))
     assert np.isfinite(fit.pval).all()
     assert not np.allclose(fit.pval, alone.pval)
+
+
+def test_connectivity_has_as_many_observations_less_as_covariates_have_columns(rng):
+    from diffnb.core.arrays.residuals import covariate_designs, residuals
+    from diffnb.core.scorecard.connectivity import connectivity_test
+
+    both, covariates = ([rng.normal(size=(60, p)) for _ in range(2)] for p in (8, 2))
+    found = fit_scorecard(*both, covariates=tuple(covariates)).pval[:, 3]
+    left = residuals(both, covariate_designs(covariates), exchangeable=False)
+    np.testing.assert_allclose(found, connectivity_test(*left, n_covariates=2).pval)
+    assert np.isfinite(found).all()

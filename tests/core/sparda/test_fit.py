@@ -104,13 +104,13 @@ def test_one_job_is_one_thread(populations, monkeypatch):
     """Folds are evaluated in a pool of threads, which must hold no more than were asked for."""
     from diffnb.core.sparda import cross_validation
 
-    sizes, original = [], cross_validation.ThreadPoolExecutor
+    sizes, original = [], cross_validation.thread_pool
 
-    def pool(max_workers):
-        sizes.append(max_workers)
-        return original(max_workers)
+    def pool(workers):
+        sizes.append(workers)
+        return original(workers)
 
-    monkeypatch.setattr(cross_validation, "ThreadPoolExecutor", pool)
+    monkeypatch.setattr(cross_validation, "thread_pool", pool)
     monkeypatch.setattr("diffnb.core.runtime.threads.os.cpu_count", lambda: 4)
     for jobs in (1, 2, None):
         fit_sparda(*(m[:, :5] for m in populations), SpardaOptions(), n_jobs=jobs)
