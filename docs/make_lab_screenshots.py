@@ -54,7 +54,7 @@ def sidebar(lab: Lab, shade: str) -> None:
     """Show an inserted call and its table."""
     lab.execute("diffnb:show")
     lab.open_notebook([LOAD], "cells.ipynb")
-    card(lab).get_by_label("Do").select_option("tl.scorecard")
+    card(lab).get_by_label("Do", exact=True).select_option("tl.scorecard")
     card(lab).get_by_role("button", name="Insert and run").click()
     expect(lab.output(1)).to_contain_text("mean_pval_adj", timeout=60_000)
     save(lab, f"lab-sidebar-{shade}")
@@ -64,7 +64,7 @@ def beside(lab: Lab, shade: str) -> None:
     """Show the DiSC panel in a tab beside the notebook."""
     lab.execute("diffnb:show")
     lab.open_notebook([LOAD], "cells.ipynb")
-    card(lab).get_by_label("Do").select_option("panels.disc")
+    card(lab).get_by_label("Do", exact=True).select_option("panels.disc")
     card(lab).get_by_role("button", name="Open beside").click()
     view = lab.page.locator(".jp-LinkedOutputView:visible")
     view.get_by_role("button", name="Run").click(timeout=60_000)
