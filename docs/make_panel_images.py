@@ -113,7 +113,7 @@ def main(names: list[str]) -> None:
         path = chromium.find()
         browser = playwright.chromium.launch(executable_path=path, headless=True, args=chromium.FLAGS)
         for name in names:
-            page = browser.new_context(viewport={"width": WIDTH + 180, "height": 1300}, locale="en-US").new_page()
+            page = browser.new_context(viewport={"width": WIDTH + 180, "height": 1900}, locale="en-US").new_page()
             lab = Lab(page, server, ROOT)
             lab.start()
             take(lab, name)

@@ -194,5 +194,7 @@ def dominant_kind(stat: Floats, pval_adj: Floats, /) -> NDArray[np.str_]:
     # mean and spread of a feature that is mostly zero are the same test: rounding must not choose between them
     with np.errstate(divide="ignore"):
         chance = np.round(np.log(np.where(significant, pval_adj, np.inf)), DIGITS)
-    ranked = np.lexsort((-np.round(size, DIGITS), chance), axis=1)[:, 0]
+    with np.errstate(over="ignore"):  # a feature without spread may have a t that cannot be multiplied
+        rounded = np.round(size, DIGITS)
+    ranked = np.lexsort((-rounded, chance), axis=1)[:, 0]
     return np.where(significant.any(axis=1), np.asarray(KINDS)[ranked], NONE)

@@ -189,3 +189,8 @@ def test_connectivity_has_as_many_observations_less_as_covariates_have_columns(r
     left = residuals(both, covariate_designs(covariates), exchangeable=False)
     np.testing.assert_allclose(found, connectivity_test(*left, n_covariates=2).pval)
     assert np.isfinite(found).all()
+
+
+def test_the_largest_of_numbers_is_ranked_without_a_warning():
+    stat = np.array([[1e305, 2.0, 0.1, 0.1], [np.inf, 2.0, 0.1, 0.1]])
+    assert dominant_kind(stat, np.full((2, 4), 1e-3)).tolist() == [KINDS[0]] * 2
