@@ -130,8 +130,9 @@ def test_warnings_are_notes(fresh, run):
 
 def test_progress_is_shown(fresh):
     panel = dn.panels.disc(fresh)
-    panel._on_progress("permutations", 3, 10)
+    panel._on_progress("permutations", 3, 10, "p so far 0.5")
     assert (panel.status.step, panel.status.done, panel.status.total) == ("permutations", 3, 10)
+    assert panel.status.so_far == "p so far 0.5"
 
 
 def test_stored_results_are_shown_at_once_and_marked_as_such_in_the_code(toy):
