@@ -25,7 +25,7 @@ function isProse(text: string): boolean {
 
 /** Lines of Python, class names of CSS, SVG, and messages of Jupyter's protocol. */
 function isCode(text: string): boolean {
-  return /\b(import|dn\.|adata)\b|^(diffnb-[\w-]+ ?)+$|^<svg|^groupby = /.test(text);
+  return /\b(import|dn\.|adata)\b|^(diffnb-[\w-]+ ?)+$|^<(svg|circle|ellipse|path|rect)\b|^groupby = /.test(text);
 }
 
 function isTranslated(node: ts.Node): boolean {
