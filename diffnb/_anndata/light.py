@@ -19,7 +19,7 @@ _SLOTS = ("layers", "obsm", "varm", "obsp", "varp", "uns")
 def light_copy(adata: AnnData) -> AnnData:
     """Copy the shell of an AnnData: it shares all arrays, but has separate tables and slots."""
     held = {slot: dict(getattr(adata, slot)) for slot in _SLOTS}
-    # from anndata 0.13 on, X is the layer without a name, and a view makes both anew at every look
+    # from anndata 0.13 on, X is the layer without a name, and a view makes both again at every look
     x = held["layers"].pop(None) if None in held["layers"] else adata.X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # names that repeat were reported when adata was made

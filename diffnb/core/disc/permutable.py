@@ -59,7 +59,7 @@ class SampleSums:
     """Sums of every sample, from which those of any assignment of samples follow; taken when first needed.
 
     Where single observations are permuted, many of them in memory are put into random blocks, which take the place of
-    samples; few are not. Chunked data have the same blocks, but are read anew for every permutation: sums of blocks
+    samples; few are not. Chunked data have the same blocks, but are read again for every permutation: sums of blocks
     whose rows are in every chunk would take longer.
     """
 
