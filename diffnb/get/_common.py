@@ -110,6 +110,14 @@ def holds(found: Any, keys: Keys) -> bool:
     return isinstance(found, Mapping) and all(name in found for name in keys.entries)
 
 
+def stored(adata: AnnData, key: str, kind: type[Keys] | None = None) -> Entry | None:
+    """Return what a call has stored under a key, if it is of this kind; a later call stores another object."""
+    found = adata.uns.get(key)
+    if found is None or (kind is not None and not holds(found, kind(key))):
+        return None
+    return found  # type: ignore[no-any-return]
+
+
 def known_group(name: str, group: object, groups: Sequence[str], *, was: str = "was not compared") -> None:
     """Refuse a condition that was not compared; `None` stands for all."""
     if group is not None and str(group) not in groups:

@@ -12,7 +12,7 @@ from anndata import AnnData
 from .. import get
 from .._calls import Call
 from .._keys import EnrichKeys
-from ..get._common import holds
+from ..get._common import stored
 from ._controls import Control, control_row, dropdown, text_field
 from ._notes import Notes
 from ._views import Picture
@@ -93,11 +93,11 @@ class Enrichment:
         self.notes.show(lines or [f"None of {n_sets} sets is over-represented in a group (adjusted p < {ALPHA})."])
 
     def _results(self) -> Any:
-        return self.adata.uns.get(self.key)
+        return stored(self.adata, self.key)
 
     def _is_stored(self) -> bool:
-        found = self.adata.uns.get(self.key_added)
-        return holds(found, EnrichKeys(self.key_added)) and str(found["params"]["key"]) == self.key
+        found = stored(self.adata, self.key_added, EnrichKeys)
+        return found is not None and str(found["params"]["key"]) == self.key
 
 
 def set_columns(adata: AnnData) -> list[tuple[str, str]]:
