@@ -157,7 +157,8 @@ def test_everything_can_be_done_with_keys(disc, lab):
     keys.press("Enter")
     disc.state("done")
     disc.tab("Significance").focus()
-    keys.press("ArrowRight")
+    for _ in ("Linked views", "Features"):
+        keys.press("ArrowRight")
     keys.press("Enter")
     expect(disc.map).to_be_visible()
 
