@@ -4,6 +4,7 @@
 """
 
 import sys
+from contextvars import copy_context
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_limits_on_threads_are_lifted_wherever_an_interrupt_comes():
     assert counted.count > 200
     for n in range(1, counted.count + 1, 11):
         with pytest.raises(KeyboardInterrupt), At(LIMITING, n):
-            limit()
+            copy_context().run(limit)  # as the tools do: what is left behind in it ends with it
         assert thread_counts() == before
         assert not [limit for limit in threads._limits.values() if limit.holders]
 
@@ -117,3 +118,7 @@ def test_what_traced_before_does_so_afterwards():
     finally:
         sys.settrace(before)
     assert "traced" in seen
+
+
+def test_no_limit_is_left_for_what_is_tested_next():
+    assert threads._max_workers.get() is None
